@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from addin.backend.accounts import PIECE_BYTES
+from addin.backend.limits.accounts import PIECE_BYTES
 
 JOINED = 256
 """Answers that are joined in one go."""

@@ -11,15 +11,16 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute
 
-from addin.backend.accounts import Accounting
 from addin.backend.background_refresh import background_refresh
 from addin.backend.http import error_response
+from addin.backend.limits.accounts import Accounting
 from addin.backend.operation.compression import CompressAnswers
 from addin.backend.operation.memory import tidying
 from addin.backend.operation.request_log import RequestLog
 from addin.backend.operation.stopping import AnswerWhenStopped
 from addin.backend.routes import ROUTES
 from addin.backend.security import SecurityMiddleware
+from addin.backend.serving import Stopping
 from addin.backend.sign_in.gate import SignInGate
 from addin.backend.sign_in.keeping import keeping_people
 from addin.backend.state import BackendState
@@ -28,7 +29,7 @@ from addin.backend.workers.status import answering_others
 from addin.config.api_key import ConfiguredKey, KeyStore, find_key
 from addin.config.authorities import trusted
 from addin.config.connect import key_store, open_ledger
-from addin.config.secrets import secret_named, session_secret
+from addin.config.secrets import secret_named, session_secrets
 from addin.config.settings import Settings
 from addin.errors import SettingsError
 from addin.excel import pages
@@ -89,6 +90,12 @@ def create_app(
     return app
 
 
+def stopping_of(app: Starlette) -> Stopping:
+    """How the application's backend stops: it says first that it is going."""
+    backend: BackendState = app.state.backend
+    return Stopping(backend.drain, backend.settings.drain_s, backend.settings.stop_timeout_s)
+
+
 def _sign_in(backend: BackendState) -> tuple[Sequence[BaseRoute], Sequence[Middleware]]:
     """The routes of sign-in and the gate, where a provider is set; raises `SettingsError` if it cannot be used."""
     settings = backend.settings
@@ -104,14 +111,14 @@ def _sign_in(backend: BackendState) -> tuple[Sequence[BaseRoute], Sequence[Middl
     if not (settings.public_url or "").startswith("https://"):
         raise SettingsError("oidc_issuer needs public_url, the https address to which the provider leads back")
     try:
-        secret = session_secret()
+        secrets = session_secrets()
     except ValueError as error:
         raise SettingsError(str(error)) from None
     client_secret = secret_named("oidc_client_secret")
     provider = Provider(settings.oidc_issuer, settings.oidc_client_id, client_secret, trusted(settings.ca_file))
-    sessions = Sessions(secret, lasts_s=3_600.0 * settings.session_hours)
-    backend.people = People(open_ledger(settings), secret)
-    backend.session_secret = secret
+    sessions = Sessions(*secrets, lasts_s=3_600.0 * settings.session_hours)
+    backend.people = People(open_ledger(settings), *secrets)
+    backend.session_secrets = secrets
     gate = Middleware(SignInGate, sessions, backend.people, settings.public_url or "")
     return SignIn(settings, provider, sessions, backend.people).routes(), (gate,)
 

@@ -14,10 +14,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from addin.backend.accounts import account_of, busy
 from addin.backend.admission import admitted_batch, admitted_tenant, note_spent, owned_backend, who_is_there
 from addin.backend.answers import BatchAnswer
 from addin.backend.http import JsonResponse, read_members, read_message
+from addin.backend.limits.accounts import account_of, busy
 from addin.backend.operation.metrics import MEDIA_TYPE
 from addin.backend.state import BackendState, quota_shortfall
 from addin.backend.tenants import Tenant, limits_of
@@ -60,6 +60,9 @@ from udfs.errors import error_kind, reason
 MOST_LOST = 100
 """So many lost posts can be named at once."""
 
+LEFT_ENDS_WITHIN_S = 3.0
+"""A post whose caller has left fetches nothing more: it ends when what is under way has its answer."""
+
 BAD_MODE = 'mode is "stale" or "force"'
 
 WHERE_ASKED = {
@@ -77,30 +80,41 @@ async def answer_calls(request: Request) -> Response:
     its post (`?post=`) may send it again, or name it in a later one (`?lost=`), if its answer is lost.
     """
     backend = BackendState.of(request)
-    may_be_pending, asks = request.query_params.get("pending") == "yes", request.query_params.get("asks", "")
+    post = request.query_params.get("post", "")
     async with admitted_batch(request, backend) as (tenant, calls):
-        if backend.settings.background_refresh and tenant is backend.own:
-            backend.recent_calls.add(calls, time.time())
-        where = WHERE_ASKED.get(asks) or _elsewhere(request, backend)
-        if may_be_pending and not backend.has_room_to_load(tenant, WANTED_BYTES * len(calls)):
-            raise busy()
-        async with tenant.turn():
-            with backend.metrics.batch(len(calls)):
-                loaded = await _loaded(request, tenant, calls, where) if may_be_pending else None
-                answers = loaded.answers if loaded else await tenant.batches.answer(calls, where)
-        backend.requests_total += answers.requests
-        backend.metrics.requests.inc(answers.requests)
-        await note_spent(request, backend, answers.requests)
-        try:
-            account_of(request).hold(answers.held_bytes)
-        except HTTPException:
-            tenant.batches.late.add(answers.requests)  # told with the next answer, as this one is not sent
-            raise
-        post, lost = request.query_params.get("post", ""), request.query_params.get("lost", "")
-        spent = tenant.told.tell(post, lost.split(",")[:MOST_LOST], answers.requests)
-        progress, question = _loading(tenant, loaded)
-        head, tail = encode_around(Reply([], spent, tenant.quota, tenant.generation, progress, question))
-        return BatchAnswer(head, answers.parts, tail)
+        with tenant.told.answering(post):
+            return await _answered(request, tenant, calls, post)
+
+
+async def _answered(request: Request, tenant: Tenant, calls: Sequence[bytes], post: str) -> Response:
+    """Answer the calls of a post, and tell what it has spent."""
+    backend, asked = BackendState.of(request), request.query_params
+    if backend.settings.background_refresh and tenant is backend.own:
+        backend.recent_calls.add(calls, time.time())
+    where = WHERE_ASKED.get(asked.get("asks", "")) or _elsewhere(request, backend)
+    may_be_pending = asked.get("pending") == "yes"
+    if may_be_pending and not backend.has_room_to_load(tenant, WANTED_BYTES * len(calls)):
+        raise busy()
+    lost = [each for each in asked.get("lost", "").split(",")[:MOST_LOST] if each]
+    await tenant.told.have_ended(lost, LEFT_ENDS_WITHIN_S)
+    async with tenant.turn():
+        with backend.metrics.batch(len(calls)):
+            loaded = await _loaded(request, tenant, calls, where) if may_be_pending else None
+            answers = loaded.answers if loaded else await tenant.batches.answer(calls, where)
+    try:
+        if may_be_pending and await request.is_disconnected():
+            raise ClientDisconnect
+        account_of(request).hold(answers.held_bytes)
+    except (ClientDisconnect, HTTPException):
+        tenant.batches.late.add(answers.requests)  # told with the next answer, as this one is not sent
+        raise
+    backend.requests_total += answers.requests
+    backend.metrics.requests.inc(answers.requests)
+    await note_spent(request, backend, answers.requests)
+    spent = await backend.tell(tenant, post, lost, answers.requests)
+    progress, question = _loading(tenant, loaded)
+    head, tail = encode_around(Reply([], spent, tenant.quota, tenant.generation, progress, question))
+    return BatchAnswer(head, answers.parts, tail)
 
 
 async def _loaded(request: Request, tenant: Tenant, calls: Sequence[bytes], where: str) -> PartialReply:
@@ -109,11 +123,9 @@ async def _loaded(request: Request, tenant: Tenant, calls: Sequence[bytes], wher
     leaving = asyncio.ensure_future(_left(request))
     try:
         await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if answering.done():
-            return await answering
-        tenant.loads.drop(calls)
-        tenant.batches.late.add((await answering).answers.requests)  # nobody is there to be told
-        raise ClientDisconnect
+        if not answering.done():
+            tenant.loads.drop(calls)
+        return await answering
     finally:
         leaving.cancel()
 
@@ -278,6 +290,12 @@ async def health(request: Request) -> Response:
     return JsonResponse({"ok": True, **worker})
 
 
+async def serving(request: Request) -> Response:
+    """GET /health/serving: whether new callers may be sent here, 503 once the backend was told to stop."""
+    is_draining = BackendState.of(request).is_draining
+    return JsonResponse({"serving": not is_draining}, 503 if is_draining else 200)
+
+
 async def metrics(request: Request) -> Response:
     """GET /metrics: what is counted and measured, as Prometheus reads it."""
     return Response(BackendState.of(request).metrics_text(), media_type=MEDIA_TYPE)
@@ -285,7 +303,10 @@ async def metrics(request: Request) -> Response:
 
 async def ready(request: Request) -> Response:
     """GET /ready: whether the store and the service work, 503 if not; costs no request of the month."""
-    readiness = await BackendState.of(request).readiness.now()
+    backend = BackendState.of(request)
+    if backend.is_draining:
+        return JsonResponse({"ready": False, "draining": True}, 503)
+    readiness = await backend.readiness.now()
     return JsonResponse(readiness.members(), 200 if readiness.ready else 503)
 
 
@@ -303,6 +324,8 @@ ROUTES = (
     Route("/contract", probe_contract, methods=["POST"]),
     Route("/registry.json", registry),
     Route("/health", health),
+    Route("/live", health),
+    Route("/health/serving", serving),
     Route("/ready", ready),
     Route("/metrics", metrics),
 )

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import TYPE_CHECKING, cast
 
 from starlette.requests import Request
 
-from addin.backend.accounts import UNPROVEN_PART, MemoryBudget
+from addin.backend.limits.accounts import UNPROVEN_PART, MemoryBudget
 from addin.backend.operation.metrics import Metrics
 from addin.backend.operation.readiness import ReadinessCheck
 from addin.backend.service_connections import ServiceConnections
 from addin.backend.tenants import USER_SHARE, Tenant, UserTenants
 from addin.backend.workers.consent_store import ConsentStore
 from addin.backend.workers.directory import WorkerDirectory
+from addin.backend.workers.posts import SharedPosts
 from addin.backend.workers.refreshes import SharedRefreshes
 from addin.config.api_key import ConfiguredKey, KeyStore
 from addin.config.authorities import trusted
@@ -98,14 +99,19 @@ class BackendState:
         is_shared = place is not None or settings.redis_url is not None
         self._refreshes = SharedRefreshes(ResilientStore(self.store)) if is_shared else None
         self._answers = ConsentStore(ResilientStore(self.store)) if is_shared else None
+        self._posts = SharedPosts(ResilientStore(self.store)) if is_shared else None
         self._connections = ServiceConnections(
             settings.url, settings.max_service_connections, verify=trusted(settings.ca_file)
         )
+        self.at_end: list[Callable[[], None]] = []
+        """What is called when the backend closes."""
         self.people: People | None = None
         """Who signed in, where that is set up."""
-        self.session_secret = b""
-        """What sessions, and what is kept of people, are sealed with."""
+        self.session_secrets: Sequence[bytes] = ()
+        """What sessions, and what is kept of people, are sealed with; two while that is being changed."""
         self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections)
+        self.is_draining = False
+        """Whether it was told to stop: new callers are to go elsewhere."""
         # Counted from the current time, so that hosts also notice a backend that was restarted.
         self._generations = count(int(1000 * self.started_at))
         self._users = UserTenants(settings, lambda user_key: self._open(user_key, share=USER_SHARE))
@@ -142,6 +148,10 @@ class BackendState:
                 await self._join(own)
                 yield own
 
+    def drain(self) -> None:
+        """Tell whoever asks that new callers are to go elsewhere."""
+        self.is_draining = True
+
     def knows(self, user_key: str | None) -> bool:
         """Whether the key that a request is answered with is known to work, or is the backend's own."""
         return not self.settings.per_user_keys if user_key is None else self._users.knows(user_key)
@@ -177,6 +187,12 @@ class BackendState:
             tenant.generation = next(self._generations)
         else:
             tenant.join(await self._refreshes.add(tenant.scope, began_at, force=force))
+
+    async def tell(self, tenant: Tenant, post: str, lost: Collection[str], requests: int) -> int:
+        """What to tell a post that has spent `requests`, with what its own lost answer and those of `lost` told."""
+        if self._posts is None or tenant.scope is None:
+            return tenant.told.tell(post, lost, requests)
+        return await self._posts.tell(tenant.scope, post, lost, requests) if post or lost else requests
 
     async def keep_answer(self, tenant: Tenant, requests: int, *, yes: bool) -> None:
         """Let processes that start later know the user's answer to the question about so many requests."""
@@ -240,6 +256,8 @@ class BackendState:
 
     async def aclose(self) -> None:
         """Close every client and the store."""
+        for end in self.at_end:
+            end()
         await self.own.aclose()
         await self._users.aclose()
         await self._connections.close_all()

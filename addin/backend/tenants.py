@@ -16,7 +16,7 @@ from math import ceil
 from starlette.exceptions import HTTPException
 
 from addin.backend.http import RETRY_AFTER_S
-from addin.backend.new_keys import NewKeys
+from addin.backend.limits.new_keys import NewKeys
 from addin.backend.workers.refreshes import Refreshed
 from addin.config.consent import consent_for
 from addin.config.settings import Settings

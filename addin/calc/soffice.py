@@ -55,9 +55,14 @@ _PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
 <prop oor:name="ODFRecalcMode" oor:op="fuse"><value>{recalculate}</value></prop></item>
 <item oor:path="/org.openoffice.Setup/L10N">
 <prop oor:name="ooSetupSystemLocale" oor:op="fuse"><value>{locale}</value></prop></item>
+<item oor:path="/org.openoffice.Setup/Product">
+<prop oor:name="ooSetupLastVersion" oor:op="fuse"><value>99.9</value></prop></item>
 </oor:items>
 """
-"""Whether to recalculate at loading, and one way of writing numbers on every machine."""
+"""Whether to recalculate at loading, and one way of writing numbers on every machine.
+
+For a profile of an older version LibreOffice tries out the graphics first, which takes longer than most books.
+"""
 
 ALWAYS, NEVER = 0, 1
 """When Calc works out what a file stores; never is what it does by itself, for nearly every file."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from pathlib import Path
 
 from addin.config.settings import PREFIX, config_dir, config_file, read_config, write_private
 
@@ -18,16 +19,40 @@ def secret_named(name: str) -> str:
     return text or str(read_config(config_file()).get(name, "")).strip()
 
 
-def session_secret() -> bytes:
-    """What sessions are sealed with: `session_secret`, which several machines share, or one made for this machine.
+def session_secrets() -> tuple[bytes, ...]:
+    """What sessions are sealed with, and a second one while it is being changed, which is accepted too.
 
-    Raises `ValueError` for one that is too short.
+    These are `session_secret` and `session_secret_other`, which several machines share, or, made for this machine, the
+    files `session.key` and `session.key.before`. Raises `ValueError` for one that is too short.
     """
-    if given := secret_named("session_secret"):
-        if len(given) < LEAST_CHARACTERS:
-            raise ValueError(f"session_secret has {len(given)} characters; it needs {LEAST_CHARACTERS} random ones")
-        return given.encode()
+    given = [_long_enough(name) for name in ("session_secret", "session_secret_other")]
     file = config_dir() / "session.key"
+    first = given[0] or _made(file)
+    other = given[1] or (b"" if given[0] else _content(file.with_name(f"{file.name}.before")))
+    return (first, other) if other and other != first else (first,)
+
+
+def _long_enough(name: str) -> bytes:
+    text = secret_named(name)
+    if text and len(text) < LEAST_CHARACTERS:
+        raise ValueError(f"{name} has {len(text)} characters; it needs {LEAST_CHARACTERS} random ones")
+    return text.encode()
+
+
+def _made(file: Path) -> bytes:
+    """The secret in a file, which the first of several processes makes for all."""
     if not file.exists():
-        write_private(file, secrets.token_bytes(SECRET_BYTES))
+        draft = file.with_name(f"{file.name}.{os.getpid()}.new")
+        write_private(draft, secrets.token_bytes(SECRET_BYTES))
+        try:
+            os.link(draft, file)  # fails where another process was faster
+        except FileExistsError:
+            pass
+        except OSError:  # a disk without such links
+            draft.replace(file)
+        draft.unlink(missing_ok=True)
     return file.read_bytes()
+
+
+def _content(file: Path) -> bytes:
+    return file.read_bytes() if file.exists() else b""

@@ -32,7 +32,7 @@ from addin.protocol.pending_batch import GuardedReader, PendingBatch
 from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
 from udfs.engine.session import Answered, Call, Session
-from udfs.engine.turns import LIGHT_ITEMS_A_LOOK, in_turns
+from udfs.engine.turns import LIGHT_ITEMS_A_LOOK, in_turns, next_turn
 from udfs.errors import CellError, ErrorCode
 
 PLACE_BYTES = 8
@@ -72,7 +72,7 @@ def calls_in(body: bytes, limits: BatchLimits = _DEFAULT_LIMITS) -> list[bytes]:
 
 async def calls_in_turns(body: bytes, limits: BatchLimits) -> list[bytes]:
     """The same as `calls_in`, with turns for other tasks."""
-    await asyncio.sleep(0)
+    await next_turn()
     found = _found_in(body, limits)
     texts: list[bytes] = []
     async for part in in_turns(found, CALLS_A_TURN):
@@ -222,9 +222,9 @@ class Batches:
         texts = list(dict.fromkeys(compress(calls, map(not_, found))))
         if not texts:
             return [ready for ready in found if ready is not None], 0
-        await asyncio.sleep(0)
+        await next_turn()
         answers, requests = await self._evaluate(texts, where)
-        await asyncio.sleep(0)
+        await next_turn()
         if len(texts) == len(calls):
             return answers, requests
         of_text = dict(zip(texts, answers, strict=True))
@@ -240,7 +240,7 @@ class Batches:
         refreshes = self._refreshes
         wrong: dict[int, CellError] = {}
         answered, requests = await self._outcomes(self._read(texts, wrong), where)
-        await asyncio.sleep(0)
+        await next_turn()
         different = await self._encoded(answered, self._clock())
         answers = list(map(different.__getitem__, answered.places))
         now = self._clock()

@@ -6,9 +6,11 @@ with a later post, and is told once more what the lost answer said.
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import islice
 
 MOST_POSTS = 1_000
 """A page has a few posts under way; an office of pages shares one backend."""
@@ -16,18 +18,46 @@ MOST_POSTS = 1_000
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 
 
+def retold(
+    known: Mapping[str, int], post: str, ids: Collection[str], requests: int, most: int
+) -> tuple[int, dict[str, int]]:
+    """What to tell `post`, which has spent `requests` and names `ids`, and what is known of posts then."""
+    told = requests + sum(known.get(each, 0) for each in ids)
+    after = {each: spent for each, spent in known.items() if each not in ids}
+    if told and _ID.fullmatch(post):
+        after[post] = told
+    return told, dict(islice(after.items(), max(0, len(after) - most), None))
+
+
 class ToldPosts:
     """The requests that answers told, by the id of their post; of the posts without an answer, the newest are known."""
 
     def __init__(self, most: int = MOST_POSTS) -> None:
         self._most = most
-        self._requests: OrderedDict[str, int] = OrderedDict()
+        self._requests: dict[str, int] = {}
+        self._under_way: dict[str, asyncio.Event] = {}
 
     def tell(self, post: str, lost: Iterable[str], requests: int) -> int:
         """What to tell a post that has spent `requests`, with what its own lost answer and those of `lost` told."""
-        told = requests + sum(self._requests.pop(each, 0) for each in {post, *lost})
-        if told and _ID.fullmatch(post):
-            self._requests[post] = told
-            if len(self._requests) > self._most:
-                self._requests.popitem(last=False)
+        told, self._requests = retold(self._requests, post, {post, *lost}, requests, self._most)
         return told
+
+    @contextmanager
+    def answering(self, post: str) -> Iterator[None]:
+        """Have a post count as under way inside the block."""
+        over = asyncio.Event()
+        self._under_way[post] = over
+        try:
+            yield
+        finally:
+            over.set()
+            if self._under_way.get(post) is over:
+                del self._under_way[post]
+
+    async def have_ended(self, posts: Iterable[str], within_s: float) -> None:
+        """Wait until none of these is under way: a page may have left one, and what it spends is known at its end."""
+        waiting = [self._under_way[post] for post in posts if post in self._under_way]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within_s if waiting else None):
+                for over in waiting:
+                    await over.wait()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,18 +49,18 @@ class RunningBackend:
         return self.http.post("/refresh", json={"mode": mode}).json()
 
 
-@cache
-def _usual_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return found.getsockname()[1]
+USUAL_PORTS: list[int] = []
+"""Where this process's backends listened so far."""
 
 
 def usual_listener() -> Listener:
-    """This process's usual port, where it is free: a browser has the scripts of its address already."""
-    try:
-        return listen("127.0.0.1", _usual_port())
-    except AddinError:
-        return listen("127.0.0.1", 0)
+    """The first of this process's ports that is free: a browser has the scripts of its address already."""
+    for port in USUAL_PORTS:
+        with suppress(AddinError):
+            return listen("127.0.0.1", port)
+    found = listen("127.0.0.1", 0)
+    USUAL_PORTS.append(found.socket.getsockname()[1])
+    return found
 
 
 @contextmanager

@@ -6,18 +6,16 @@ once, and goes on. What memory holds is answered at once, without a round. `need
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
 from dataservice.client import Answer, CatalogueCheck, Meter, Miss, Resource
 from dataservice.errors import DataServiceError, NotFoundError
 from udfs.engine.effects import JOIN, PAUSE, Asking, Beside, Question, Reply
-from udfs.engine.following import Gate, ResultSink, WaitIndex
+from udfs.engine.following import Gate, ResultSink
 from udfs.engine.run import Resolved, Run
-from udfs.engine.side_by_side import few_first, side_by_side
-from udfs.engine.turns import cooperative
-from udfs.engine.widest_first import Round, in_order
+from udfs.engine.scheduler import Round, WaitIndex, few_first, in_order, side_by_side
+from udfs.engine.turns import cooperative, next_turn
 
 T = TypeVar("T")
 
@@ -90,7 +88,7 @@ class Batch:
             for part in await in_order([question for question in missing if question.instead_of is None]):
                 await side_by_side(self._ask, part)
             await self._decide([question for question in missing if question.instead_of is not None])
-            await asyncio.sleep(0)  # other tasks go first before each turn of a function with much to do
+            await next_turn()  # other tasks go first before each turn of a function with much to do
             self._not_in_memory.clear()
             async for run in cooperative(self._waiting):
                 self._take_turn(run)
@@ -133,7 +131,7 @@ class Batch:
         async for run in cooperative(self._askers.replied(question)):
             self._take_turn(run)
             while run.questions is PAUSE:
-                await asyncio.sleep(0)
+                await next_turn()
                 self._take_turn(run)
 
     def _take_turn(self, run: Run) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from typing import TypeVar
+from contextvars import ContextVar
+from typing import Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -19,6 +20,29 @@ LIGHT_ITEMS_A_LOOK = 64
 """The same for what takes a microsecond an item, and never more than some ten."""
 
 
+class Turns(Protocol):
+    """Who goes on next, where many callers share a loop."""
+
+    def is_free(self) -> bool:
+        """Whether nobody waits for a turn."""
+
+    def count(self, seconds: float) -> None:
+        """Note for how long the caller's work held the loop."""
+
+    async def next(self) -> None:
+        """Wait for the next turn."""
+
+
+TURNS: ContextVar[Turns | None] = ContextVar("TURNS", default=None)
+"""The turns of the caller for whom a task works; tasks that it begins inherit them. None where all share alike."""
+
+
+async def next_turn() -> None:
+    """Let other tasks go first."""
+    turns = TURNS.get()
+    await (asyncio.sleep(0) if turns is None else turns.next())
+
+
 async def cooperative(items: Iterable[T], *, timer: Callable[[], float] = time.perf_counter) -> AsyncIterator[T]:
     """The items one by one; every hundredth of a second all other tasks of the loop go first.
 
@@ -27,12 +51,19 @@ async def cooperative(items: Iterable[T], *, timer: Callable[[], float] = time.p
     >>> asyncio.run(total(range(10)))
     45
     """
-    ends = timer() + YIELD_AFTER_S
+    turns = TURNS.get()
+    if turns is not None and not turns.is_free():
+        await turns.next()
+    began = timer()
     for item in items:
-        if timer() > ends:
-            await asyncio.sleep(0)
-            ends = timer() + YIELD_AFTER_S
+        if timer() - began > YIELD_AFTER_S:
+            if turns is not None:
+                turns.count(timer() - began)
+            await next_turn()
+            began = timer()
         yield item
+    if turns is not None:
+        turns.count(timer() - began)
 
 
 async def in_turns(

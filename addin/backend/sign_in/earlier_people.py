@@ -31,9 +31,9 @@ async def take_over(people: People, store: Store, secret: bytes, now: float) -> 
             continue
         before = msgspec.json.decode(entry.payload, type=Person)
         old_id = hashlib.sha256(before.subject.encode()).hexdigest()[:32]
-        person = msgspec.structs.replace(before, id=people.id_of(before.subject))
+        person = msgspec.structs.replace(before, id=await people.id_of(before.subject))
         key = await earlier.get(f"people/{old_id}/key")
         spent = await earlier.add(f"people/{old_id}/requests/{datetime.fromtimestamp(now, UTC):%Y-%m}", 0)
         await people.take_over(person, entry.fetched_at, key.payload.decode() if key else None, spent)
-    await earlier.clear("people/")
+        await earlier.clear(f"people/{old_id}/")
     return len(names)

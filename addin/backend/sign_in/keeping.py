@@ -42,7 +42,8 @@ async def _keep(backend: BackendState, sleep: Callable[[float], Awaitable[Any]])
     while True:
         try:
             if not is_taken_over:
-                await take_over(people, backend.store, backend.session_secret, time.time())
+                for secret in backend.session_secrets:
+                    await take_over(people, backend.store, secret, time.time())
                 is_taken_over = True
             await people.keep_up()
         except LedgerAwayError:

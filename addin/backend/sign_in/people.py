@@ -28,6 +28,12 @@ from dataservice.stores.seal import KEY_BYTES
 SEEN_EVERY_S = 60.0
 """How exact "last seen" is: not every batch is to be written down."""
 
+CARRIED_OVER_EVERY_S = 60.0
+"""How often is looked for what is sealed with another secret only, while the secret is being changed."""
+
+ID_KEY = "short-names/key"
+"""What people's short names are made with."""
+
 _log = logging.getLogger("addin.people")
 _log.setLevel(logging.INFO)
 
@@ -51,11 +57,15 @@ class _Seen(msgspec.Struct, frozen=True):
 
 
 class People:
-    """Keeps people in `ledger`, sealed with `secret`; counters are in the clear, by the person's short name."""
+    """Keeps people in `ledger`, sealed with each of `secrets`: there are two while the secret is being changed.
 
-    def __init__(self, ledger: Ledger, secret: bytes, *, clock: Callable[[], float] = time.time) -> None:
-        self._ledger = SealedLedger(ledger, _derived(secret, b"ledger", KEY_BYTES))
-        self._id_key = _derived(secret, b"person", 32)
+    Counters are in the clear, by the person's short name.
+    """
+
+    def __init__(self, ledger: Ledger, *secrets: bytes, clock: Callable[[], float] = time.time) -> None:
+        self._ledger = SealedLedger(ledger, *(_derived(each, b"ledger", KEY_BYTES) for each in secrets))
+        self._id_keys = [_derived(each, b"person", 32) for each in secrets]
+        self._carried_over_at = float("-inf")
         self._clock = clock
         self._seen: dict[str, float] = {}
         self._not_counted: Counter[str] = Counter()
@@ -63,9 +73,12 @@ class People:
         self._ending: dict[str, Mapping[str, bytes | None]] = {}
         """People whose end could not be stored yet: here they are out already, and it is tried again."""
 
-    def id_of(self, subject: str) -> str:
-        """The short name of who has this subject; without the secret nobody finds out whose it is."""
-        return hmac.digest(self._id_key, subject.encode(), hashlib.sha256).hex()[:32]
+    async def id_of(self, subject: str) -> str:
+        """The short name of who has this subject; without the secret nobody finds out whose it is.
+
+        What it is made with is in the ledger, so that it stays the same when the secret is changed.
+        """
+        return hmac.digest(await self._id_key(), subject.encode(), hashlib.sha256).hex()[:32]
 
     async def key(self, person: Person) -> str | None:
         """The key that the person stored."""
@@ -121,13 +134,18 @@ class People:
             await self._store_end(person_id)
         for counter in list(self._not_counted):
             await self._count(counter)
+        now = self._clock()
+        if abs(now - self._carried_over_at) > CARRIED_OVER_EVERY_S:
+            await self._id_key()
+            await self._ledger.carry_over("people/", ID_KEY)
+            self._carried_over_at = now
 
     async def signed_in(self, subject: str, person: Person | None) -> Mark | None:
         """Write down who signed in, and from when on their session counts; None for who may not (`person` is None).
 
         Whoever comes back with another role, or is refused now, ends what began before.
         """
-        person_id = self.id_of(subject)
+        person_id = await self.id_of(subject)
         if person_id in self._ending:
             await self._store_end(person_id)
         name = _fact(person_id, "person")
@@ -176,6 +194,13 @@ class People:
     async def aclose(self) -> None:
         """Close the ledger."""
         await self._ledger.aclose()
+
+    async def _id_key(self) -> bytes:
+        kept = (await self._ledger.look(ID_KEY)).facts.get(ID_KEY)
+        if kept is None:
+            await self._ledger.write({ID_KEY: self._id_keys[await self._ledger.key_in_use("people/")]})
+            kept = (await self._ledger.look(ID_KEY)).facts[ID_KEY]
+        return kept.value
 
     async def _store_end(self, person_id: str) -> None:
         changes = self._ending.get(person_id)

@@ -72,7 +72,7 @@ class SignIn:
         claims = await self.provider.claims(request)
         person = person_of(claims, users=settings.oidc_users, admins=settings.oidc_admins)
         subject = subject_of(claims)
-        person = None if person is None else msgspec.structs.replace(person, id=self.people.id_of(subject))
+        person = None if person is None else msgspec.structs.replace(person, id=await self.people.id_of(subject))
         mark = await self.people.signed_in(subject, person)
         if person is None or mark is None:
             raise HTTPException(403, "your account may not use this backend; ask who runs it (setting oidc_users)")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from cryptography.fernet import Fernet, InvalidToken
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -30,11 +30,14 @@ class Session(msgspec.Struct, frozen=True):
 
 
 class Sessions:
-    """Makes and reads the cookies; `secret` is known to all processes that serve the same users."""
+    """Makes and reads the cookies; all processes that serve the same users know the `secrets`.
 
-    def __init__(self, secret: bytes, *, lasts_s: float, clock: Callable[[], float] = time.time) -> None:
-        self._sessions = _fernet(secret, b"session")
-        self._sign_ins = _fernet(secret, b"sign-in")
+    The first one seals, each opens: there are two while it is being changed.
+    """
+
+    def __init__(self, *secrets: bytes, lasts_s: float, clock: Callable[[], float] = time.time) -> None:
+        self._sessions = MultiFernet([_fernet(each, b"session") for each in secrets])
+        self._sign_ins = MultiFernet([_fernet(each, b"sign-in") for each in secrets])
         self._lasts_s = lasts_s
         self._clock = clock
 
@@ -72,7 +75,7 @@ def _fernet(secret: bytes, purpose: bytes) -> Fernet:
     return Fernet(base64.urlsafe_b64encode(key))
 
 
-def _opened(fernet: Fernet, token: str, lasts_s: float, now: float) -> bytes | None:
+def _opened(fernet: MultiFernet, token: str, lasts_s: float, now: float) -> bytes | None:
     try:
         return fernet.decrypt_at_time(token.encode(), int(lasts_s), int(now))
     except (InvalidToken, ValueError):

@@ -31,6 +31,9 @@ from dataservice.stores import Entry, ResilientStore
 CLOSE = 64
 """From so many requests above the reserve on they go one at a time: the places of four busy processes."""
 
+SAVE_S = 0.5
+"""While requests are under way, others learn of what was told so often: each one writes all that came before."""
+
 POLL_S = 0.05  # between two looks whether another process has ended its request: short beside a request
 
 
@@ -55,6 +58,7 @@ class UsageTracker:
         self._unsaved: Counter[str] = Counter()
         self._is_dirty = False
         self._saving = asyncio.Lock()
+        self._saved_at = float("-inf")
         self._one_at_a_time = asyncio.Lock()
         self._probed_on = ""
         self.sent = 0
@@ -197,9 +201,11 @@ class UsageTracker:
         if ticket.is_probe:
             self._count(_probes(ticket.day), -1)
 
-    async def save(self) -> None:
-        """Write what is unsaved, unless another call is already writing: that one writes all."""
-        if not self._saving.locked():
+    async def save(self, *, is_quiet: bool = True) -> None:
+        """Write what is unsaved, when all `is_quiet` or some time has passed; a call that is writing writes all."""
+        is_due = self._is_dirty and (is_quiet or abs(self._clock() - self._saved_at) > SAVE_S)
+        if is_due and not self._saving.locked():
+            self._saved_at = self._clock()
             await self._flush()
 
     async def _flush(self) -> None:

@@ -6,7 +6,7 @@ import orjson
 import pytest
 from starlette.exceptions import HTTPException
 
-from addin.backend.accounts import MemoryBudget
+from addin.backend.limits.accounts import MemoryBudget
 from addin.backend.state import RecentCalls
 from addin.protocol.batch import Ready, ResponseCache
 from tests.addin.backends import backend_of

@@ -1,6 +1,7 @@
 """Posts that may be pending: answered within about two seconds, counted once, given up when nobody wants them."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -177,12 +178,25 @@ def test_what_a_lost_answer_spent_is_told_once_with_the_repeat(backend, service)
     assert service.running.request_count == len(SLUGS)
 
 
-def test_what_was_spent_for_a_page_that_left_is_told_with_the_next_post(backend, service):
+def test_what_a_post_under_way_spends_is_told_when_it_is_named_and_never_again(backend, service):
+    service.running.latency_s = 0.4
+    path = "/functions/call?pending=yes&post="
+    with ThreadPoolExecutor(1) as threads:
+        lost = threads.submit(post, backend, CALLS[:1], path=f"{path}lost")
+        while service.running.request_count == 0:
+            assert not lost.done()
+        assert post(backend, [], path=f"{path}later&lost=lost")["requests"] == 1
+    assert post(backend, [], path=f"{path}again&lost=lost")["requests"] == 0
+    assert backend.http.get("/status").json()["requests_total"] == 1
+
+
+@pytest.mark.parametrize("name", ["", "&post=left"])
+def test_what_was_spent_for_a_page_that_left_is_told_with_the_next_post(backend, service, name):
     service.running.latency_s = 0.8
     with pytest.raises(httpx.ReadTimeout):
-        backend.http.post("/functions/call?pending=yes", json={"calls": CALLS[:1]}, timeout=0.3)
+        backend.http.post(f"/functions/call?pending=yes{name}", json={"calls": CALLS[:1]}, timeout=0.3)
     _, told = loaded(backend, CALLS[:1])
     deadline = time.monotonic() + 20
     while sum(told) < 1 and time.monotonic() < deadline:
-        told.append(post(backend, CALLS[:1])["requests"])
+        told.append(post(backend, CALLS[:1], path="/functions/call?pending=yes&post=next&lost=left")["requests"])
     assert sum(told) == service.running.request_count == 1

@@ -9,7 +9,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from addin.backend.new_keys import NewKeys
+from addin.backend.limits.new_keys import NewKeys
 from addin.backend.tenants import IDLE_S, UserTenants
 from addin.config.settings import Settings
 from tests.addin.backends import backend_of

@@ -157,7 +157,7 @@ class Driver:
 
     def wait_for_values(self):
         """Return the cells that still show an error after some seconds, mostly none."""
-        wait(lambda: not self.errors(), VALUES_S)
+        wait(lambda: not any(self.in_error()), VALUES_S)
         return self.errors()
 
     def wait_for_chart(self, sheet, points):
@@ -176,23 +176,27 @@ class Driver:
         """Show another sheet, as a click on its tab does."""
         self.document.getCurrentController().setActiveSheet(self.document.Sheets.getByName(sheet))
 
-    def texts(self, sheet):
-        """Return what every cell of a sheet's used area shows, from A1 on."""
+    def values(self, sheet):
+        """Return the value of every cell of a sheet's used area, from A1 on."""
         found = self.document.Sheets.getByName(sheet)
         cursor = found.createCursor()
         cursor.gotoEndOfUsedArea(False)  # noqa: FBT003 - UNO takes no names
         end = cursor.getRangeAddress()
-        cells = found.getCellRangeByPosition(0, 0, end.EndColumn, end.EndRow)
-        return [[[text(cell), cell.getString()] for cell in row] for row in rows(cells)]
+        return found.getCellRangeByPosition(0, 0, end.EndColumn, end.EndRow).getDataArray()
+
+    def shown_texts(self, sheet, names):
+        """Return what some cells of a sheet show."""
+        found = self.document.Sheets.getByName(sheet)
+        return [found.getCellRangeByName(name).getString() for name in names]
 
     def errors(self):
         """Return which cells of every sheet show an error, and which: `{"Sheet.A1": "#N/A"}`."""
-        shown = {}
+        return {cell.AbsoluteName.replace("$", ""): cell.getString() for cell in self.in_error()}
+
+    def in_error(self):
         for sheet in self.document.Sheets:
             for area in sheet.queryFormulaCells(ERROR):
-                for cell in (cell for row in rows(area) for cell in row if cell.getError()):
-                    shown[cell.AbsoluteName.replace("$", "")] = cell.getString()
-        return shown
+                yield from (cell for row in rows(area) for cell in row if cell.getError())
 
     def describe(self, function):
         """Return what the function wizard shows of a function."""

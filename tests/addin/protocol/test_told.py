@@ -1,5 +1,7 @@
 """What posts were told to have spent: a lost answer's number is told once, with the repeat."""
 
+import asyncio
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,3 +40,26 @@ def test_whatever_is_lost_all_is_told_once(answers):
         else:
             heard, lost = heard + said, []
     assert heard == sum(requests for requests, _ in answers)
+
+
+async def test_a_post_that_names_one_under_way_waits_for_its_end():
+    told, heard = ToldPosts(), []
+
+    async def left():
+        with told.answering("left"):
+            await asyncio.sleep(0)
+            told.tell("left", (), 4)
+
+    async def later():
+        await told.have_ended(["left", "never seen"], within_s=60)
+        heard.append(told.tell("later", ["left"], 1))
+
+    await asyncio.gather(left(), later())
+    assert heard == [5]
+
+
+async def test_it_waits_no_longer_than_it_was_told():
+    told = ToldPosts()
+    with told.answering("stuck"):
+        await told.have_ended(["stuck"], within_s=0)
+    assert told.tell("later", ["stuck"], 0) == 0

@@ -66,11 +66,7 @@ def test_nothing_is_left_unasked(chromium, service, tmp_path):
     other = make_book(tmp_path / "other.xlsx", {"A1": "other"})
     with empty_sheet(chromium, service, tmp_path) as page:
         asked = []
-
-        async def listen(tab):
-            tab.on("dialog", lambda dialog: (asked.append(dialog.message), asyncio.ensure_future(dialog.dismiss())))
-
-        page.run(listen)
+        page.tab.hear("dialog", lambda it: (asked.append(it.message), asyncio.ensure_future(it.dismiss())))
         changed(page)
         page.open_file(other)
         page.until("true")

@@ -2,15 +2,19 @@
 
 python -m tests.attack.hosted.unread --callers 400
 
-Callers without a key, with made-up keys, with a Free key post batches of 99,000 calls, whole and pending, and large
-books to be opened and saved. `/health` is asked all the time, and a user with a key of their own makes nine cells again
-and again, first alone. Memory is looked at all along, and a minute after everybody has left.
+Callers without a key, with made-up keys, with a Free key post batches of 99,000 calls, whole and pending, large books
+to be opened and saved, formulas to be worked out, and calls of agents. `/health` is asked all the time, and a user with
+a key of their own makes nine cells again and again, first alone. The memory of the backend with all its processes is
+looked at all along, and a minute after everybody has left.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
+import io
 import json
+import os
 import socket
 import statistics
 import subprocess
@@ -18,7 +22,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date
 from multiprocessing import get_context
 from pathlib import Path
@@ -28,6 +32,7 @@ from threading import Event, Thread
 from urllib.parse import urlsplit
 
 import httpx
+import openpyxl
 
 from dataservice.server import RunningService, Store, import_directory, running, write_sample
 from tests.addin.commands import command, environment
@@ -43,16 +48,45 @@ STAYING_S = 5.0
 AFTERWARDS_S = 60.0
 MIB = 2**20
 
+
+def _book() -> str:
+    """A book of 150,000 cells, in Base64."""
+    book, stream = openpyxl.Workbook(write_only=True), io.BytesIO()
+    sheet = book.create_sheet("S")
+    for row in range(10_000):
+        sheet.append([row, *(f"text {row} {column}" for column in range(14))])
+    book.save(stream)
+    return base64.b64encode(stream.getvalue()).decode()
+
+
 CALLS = b'{"calls":[' + b",".join([b'["A"]'] * 99_000) + b"]}"
 DISTINCT = b'{"calls":[' + b",".join(b'["A%d"]' % number for number in range(60_000)) + b"]}"
-BOOK = json.dumps({"name": "book.xlsx", "content": "A" * (20 * MIB)}).encode()
-EXPORTED = json.dumps({"name": "book.xlsx", "content": "A" * (20 * MIB)}).encode()
+CONTENT = _book()
+BOOK = json.dumps({"name": "book.xlsx", "content": CONTENT}).encode()
+CHANGED = [{"name": "S", "cells": {f"B{row}": {"rows": [["changed"]]} for row in range(1, 5_000)}}]
+EDITED = json.dumps({"name": "book.xlsx", "content": CONTENT, "sheets": CHANGED}).encode()
+JUNK = json.dumps({"name": "book.xlsx", "content": "A" * (20 * MIB)}).encode()
+VALUES = {f"{letter}{row}": row / 7 for letter in "ABCDEFGH" for row in range(1, 2_001)}
+FORMULAS = {f"K{row}": f"SUMPRODUCT(A1:H2000*(B1:B2000>{row}))" for row in range(1, 400)}
+SLOW = json.dumps({"sheets": {"Sheet": {"formulas": FORMULAS, "values": VALUES}}, "now": 0}).encode()
+EDITS = b'{"name":"book.xlsx","content":"","sheets":[{"name":"S","cells":{%s}}]}' % b",".join(
+    b'"A%d":{"rows":[[1]]}' % number for number in range(1, 400_000)
+)
+FOUND = {"name": "get_observations", "arguments": {"slug": "us-10y", "start": "-40Y", "limit": 10_000}}
+LONG = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": FOUND}).encode()
+LISTING = {"name": "list_signals", "arguments": {"search": " ".join(f"word{n}" for n in range(5_000))}}
+AGENT = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": LISTING}).encode()
 POSTS = {
     "call": ("/functions/call", CALLS),
     "distinct": ("/functions/call", DISTINCT),
     "pending": ("/functions/call?pending=yes", DISTINCT),
     "open": ("/sheet/open", BOOK),
-    "save": ("/sheet/save", EXPORTED),
+    "junk": ("/sheet/open", JUNK),
+    "save": ("/sheet/save", EDITED),
+    "edits": ("/sheet/save", EDITS),
+    "calculate": ("/sheet/calculate", SLOW),
+    "agent": ("/mcp", AGENT),
+    "agent call": ("/mcp", LONG),
 }
 CELLS = [["SIGNAL", slug] for slug in ("us-cpi", "us-10y", "btc-usd")] * 3
 
@@ -81,9 +115,19 @@ class Found:
         return _p99(self.beside_s)
 
 
+@dataclass(frozen=True)
+class Served:
+    """A running program: its address, its service, keys by tier, its process."""
+
+    url: str
+    service: RunningService
+    keys: dict[str, str]
+    pid: int
+
+
 @contextmanager
-def served(folder: Path, **settings: str) -> Iterator[tuple[str, RunningService, dict[str, str], int]]:
-    """A backend in a process of its own, for users with keys; its address, its service, keys and process."""
+def served(folder: Path, program: str = "serve --http", **settings: str) -> Iterator[Served]:
+    """A backend, or the server for agents, in a process of its own, for users with keys."""
     (folder / "data").mkdir(parents=True)
     write_sample(folder / "data", as_of=date(2026, 8, 31))
     store = Store(folder / "service.db")
@@ -92,28 +136,42 @@ def served(folder: Path, **settings: str) -> Iterator[tuple[str, RunningService,
     given = {"per_user_keys": "true", "serve_sheet": "true", "allowed_hosts": "addin.example", **settings}
     with running(store) as service:
         environ = environment(folder, None, url=service.url, **given)
-        arguments = command(["serve", "--http", "--port", "0"])
+        arguments = command([*program.split(), "--port", "0"])
         with subprocess.Popen(arguments, env=environ, stdout=subprocess.PIPE, text=True) as process:
             try:
                 assert process.stdout is not None
-                url = next(w for line in process.stdout for w in line.split() if w.startswith("http://localhost"))
-                yield url, service, keys, process.pid
+                url = next(w for line in process.stdout for w in line.split() if w.startswith("http://"))
+                yield Served(url.removesuffix("/mcp"), service, keys, process.pid)
             finally:
                 process.terminate()
                 process.wait(30)
 
 
 def memory_mib(pid: int) -> float:
-    """The memory that a process holds now."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
+    """The memory that a process and those that it started hold now, what they share counted once."""
+    return sum(map(_own_mib, _family(pid)))
+
+
+def _family(pid: int) -> Iterator[int]:
+    yield pid
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text(encoding="ascii").split():
+                yield from _family(int(child))
+
+
+def _own_mib(pid: int) -> float:
+    with suppress(OSError):
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+        return sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")) / 1024
+    return 0.0
 
 
 class Watch:
-    """Asks `/health`, looks at the memory, and lets a user make cells, until it is stopped."""
+    """Asks whether the program answers, looks at its memory, and lets a user work, until it is stopped."""
 
-    def __init__(self, url: str, pid: int, key: str, found: Found, took_s: list[float]) -> None:
-        self._url, self._pid, self._key, self._found, self._took_s = url, pid, key, found, took_s
+    def __init__(self, program: Program, place: Served, found: Found, took_s: list[float]) -> None:
+        self._program, self._place, self._found, self._took_s = program, place, found, took_s
         self._ended = Event()
         self._threads = [Thread(target=each) for each in (self._health, self._memory, self._user)]
 
@@ -127,26 +185,59 @@ class Watch:
             thread.join()
 
     def _health(self) -> None:
-        with httpx.Client(base_url=self._url, timeout=60) as http:
+        path, status = self._program.health
+        with httpx.Client(base_url=self._place.url, timeout=60) as http:
             while not self._ended.wait(0.05):
                 began = time.perf_counter()
-                if http.get("/health").status_code != 200:
-                    self._found.wrong.append("/health was refused")
+                if http.get(path).status_code != status:
+                    self._found.wrong.append(f"{path} was refused")
                 self._found.health_s = max(self._found.health_s, time.perf_counter() - began)
 
     def _memory(self) -> None:
-        while not self._ended.wait(0.02):
-            self._found.peak_mib = max(self._found.peak_mib, memory_mib(self._pid))
+        while not self._ended.wait(0.05):
+            self._found.peak_mib = max(self._found.peak_mib, memory_mib(self._place.pid))
 
     def _user(self) -> None:
-        headers = {"x-data-service-key": self._key, "x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.9"}
-        with httpx.Client(base_url=self._url, timeout=60, headers=headers) as http:
+        path, content, expected = self._program.user
+        headers = {**key_headers(self._place.keys["pro"]), "x-forwarded-for": "203.0.113.9"}
+        with httpx.Client(base_url=self._place.url, timeout=60, headers=headers) as http:
             while not self._ended.wait(0.02):
                 began = time.perf_counter()
-                answer = http.post("/functions/call", json={"calls": CELLS})
+                answer = http.post(path, json=content)
                 self._took_s.append(time.perf_counter() - began)
-                if answer.status_code != 200 or "value" not in answer.json()["answers"][0]:
+                if answer.status_code != 200 or expected not in answer.text:
                     self._found.wrong.append(f"the user got {answer.status_code} {answer.text[:100]}")
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is attacked: how it is started, how it tells that it answers, what a user does, and what callers post."""
+
+    command: str
+    health: tuple[str, int]
+    user: tuple[str, object, str]
+    ways: tuple[str, ...]
+
+
+SPREADSHEETS = Program(
+    "serve --http",
+    ("/health", 200),
+    ("/functions/call", {"calls": CELLS}, '"value"'),
+    tuple(way for way, (path, _) in POSTS.items() if path != "/mcp"),
+)
+LATEST = {"name": "get_signal", "arguments": {"slugs": [slug for _, slug in CELLS[:3]]}}
+AGENTS = Program(
+    "mcp --http",
+    ("/mcp", 405),
+    ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": LATEST}, "us-cpi"),
+    ("agent", "agent call"),
+)
+
+
+def key_headers(key: str) -> dict[str, str]:
+    """How a key is sent, to a backend behind a proxy and to the server for agents."""
+    headers = {"x-forwarded-proto": "https", "accept": "application/json, text/event-stream"}
+    return headers | ({"x-data-service-key": key, "authorization": f"Bearer {key}"} if key else {})
 
 
 class Caller:
@@ -158,10 +249,10 @@ class Caller:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         self._socket.settimeout(30)
         self._socket.connect((parts.hostname, parts.port))
-        head = f"POST {path} HTTP/1.1\r\nhost: {parts.netloc}\r\ncontent-type: application/json\r\n"
-        head += f"x-forwarded-proto: https\r\nx-forwarded-for: 198.51.100.{number % 250}\r\n"
-        head += f"x-data-service-key: {key}\r\n" if key else ""
-        self._rest = memoryview(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+        headers = {"host": parts.netloc, "content-type": "application/json", **key_headers(key)}
+        headers |= {"x-forwarded-for": f"198.51.100.{number % 250}", "content-length": str(len(body))}
+        head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        self._rest = memoryview(f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + body)
 
     def send(self) -> None:
         """Send it all, as far as it is taken."""
@@ -182,47 +273,52 @@ def keys_of(kind: str, keys: dict[str, str], callers: int) -> list[str]:
     return [keys["free"] if kind == "free" else ""] * callers
 
 
-def attack(callers: int, kinds: Sequence[str], ways: Sequence[str], folder: Path, *, afterwards_s: float) -> Found:
+def attack(
+    callers: int, kinds: Sequence[str], ways: Sequence[str], folder: Path, *, program: Program, afterwards_s: float
+) -> Found:
     """So many callers of each kind in each way, while others are watched."""
     found = Found()
-    with served(folder, max_new_keys="100000", max_connections="1000") as (url, _, keys, pid):
-        with Watch(url, pid, keys["pro"], found, found.alone_s):
+    with served(folder, program.command, max_new_keys="100000", max_connections="1000") as place:
+        _warm(place, ways)
+        with Watch(program, place, found, found.alone_s):
             time.sleep(min(5.0, afterwards_s))
-        _warm(url, keys)
-        found.before_mib, found.peak_mib, found.health_s = memory_mib(pid), 0.0, 0.0
-        with Watch(url, pid, keys["pro"], found, found.beside_s):
+        found.before_mib, found.peak_mib, found.health_s = memory_mib(place.pid), 0.0, 0.0
+        with Watch(program, place, found, found.beside_s):
             for kind in kinds:
                 for way in ways:
-                    _round(url, kind, way, keys_of(kind, keys, callers), found)
+                    _round(place, kind, way, keys_of(kind, place.keys, callers), found)
         ends = time.monotonic() + afterwards_s
-        while time.monotonic() < ends and memory_mib(pid) > found.before_mib * (1 + GROWS_AT_MOST):
+        while time.monotonic() < ends and memory_mib(place.pid) > found.before_mib * (1 + GROWS_AT_MOST):
             time.sleep(0.5)
-        found.after_mib = memory_mib(pid)
+        found.after_mib = memory_mib(place.pid)
     return found
 
 
-def _warm(url: str, keys: dict[str, str]) -> None:
-    """One large batch, and one book, of a user: what they leave is no growth."""
-    headers = {"x-data-service-key": keys["free"], "x-forwarded-proto": "https", "content-type": "application/json"}
-    with httpx.Client(base_url=url, timeout=60, headers=headers) as http:
-        for path, body in POSTS.values():
+def _warm(place: Served, ways: Sequence[str]) -> None:
+    """One request of a user in each way: what they leave is no growth."""
+    headers = {**key_headers(place.keys["free"]), "content-type": "application/json"}
+    with httpx.Client(base_url=place.url, timeout=60, headers=headers) as http:
+        for way in ways:
+            path, body = POSTS[way]
             http.post(path, content=body)
 
 
-def _round(url: str, kind: str, way: str, keys: list[str], found: Found) -> None:
-    peak = found.peak_mib
-    found.peak_mib = 0.0
-    calling = get_context("spawn").Process(target=call, args=(url, way, keys))  # whoever watches is not held up by them
+def _round(place: Served, kind: str, way: str, keys: list[str], found: Found) -> None:
+    peak, health_s, before = found.peak_mib, found.health_s, len(found.beside_s)
+    found.peak_mib = found.health_s = 0.0
+    calling = get_context("spawn").Process(target=call, args=(place.url, way, keys))  # nobody who watches is held up
     calling.start()
     calling.join()
     found.callers += len(keys)
-    sys.stdout.write(f"{kind or 'no key'}, {way}: {found.peak_mib:.0f} MiB, /health {found.health_s:.2f} s so far\n")
+    user = f"user's p99 {_p99(found.beside_s[before:]):.3f} s"
+    sys.stdout.write(f"{kind or 'no key'}, {way}: {found.peak_mib:.0f} MiB, /health {found.health_s:.2f} s, {user}\n")
     sys.stdout.flush()
-    found.peak_mib = max(peak, found.peak_mib)
+    found.peak_mib, found.health_s = max(peak, found.peak_mib), max(health_s, found.health_s)
 
 
 def call(url: str, way: str, keys: list[str]) -> None:
-    """Let so many callers send, wait, and leave."""
+    """Let so many callers send, wait, and leave. They are elsewhere: the backend does not lack what they take."""
+    os.nice(10)
     path, body = POSTS[way]
     made = [Caller(url, path, body, key, number) for number, key in enumerate(keys)]
     threads = [Thread(target=each.send) for each in made]
@@ -250,16 +346,23 @@ def main() -> None:
     """Run it from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--callers", type=int, default=400)
+    parser.add_argument("--ways", nargs="*", default=[*POSTS])
+    parser.add_argument("--kinds", nargs="*", default=["", "made up", "free"])
     given = parser.parse_args()
-    with TemporaryDirectory() as folder:
-        kinds, ways = ("", "made up", "free"), tuple(POSTS)
-        found = attack(given.callers, kinds, ways, Path(folder), afterwards_s=AFTERWARDS_S)
-    for line in sorted(set(found.wrong)):
-        sys.stdout.write(f"{line}\n")
-    memory = f"memory {found.before_mib:.0f} MiB, at most {found.peak_mib:.0f}, afterwards {found.after_mib:.0f}"
-    user = f"a user's p99 {found.p99_alone_s:.3f} s alone, {found.p99_beside_s:.3f} s beside them"
-    sys.stdout.write(f"{memory}; /health {found.health_s:.2f} s; {user}\n")
-    conclude(told(found))
+    totals = []
+    for program in (SPREADSHEETS, AGENTS):
+        ways = [way for way in program.ways if way in given.ways]
+        if not ways:
+            continue
+        with TemporaryDirectory() as folder:
+            found = attack(given.callers, given.kinds, ways, Path(folder), program=program, afterwards_s=AFTERWARDS_S)
+        for line in sorted(set(found.wrong)):
+            sys.stdout.write(f"{line}\n")
+        memory = f"memory {found.before_mib:.0f} MiB, at most {found.peak_mib:.0f}, afterwards {found.after_mib:.0f}"
+        user = f"a user's p99 {found.p99_alone_s:.3f} s alone, {found.p99_beside_s:.3f} s beside them"
+        sys.stdout.write(f"{program.command}: {memory}; answers within {found.health_s:.2f} s; {user}\n")
+        totals.append(told(found))
+    conclude(Told(**{each.name: sum(getattr(told, each.name) for told in totals) for each in fields(Told)}))
 
 
 if __name__ == "__main__":

@@ -56,6 +56,13 @@ test("a call that is too large fails alone, and says why", async () => {
   assert.deepEqual(bodies, ['{"calls":[["SIGNAL","a"],["SIGNAL","b"]]}']);
 });
 
+test("texts are measured in the bytes that they take", async () => {
+  const bodies = [];
+  const texts = Array.from({ length: 3 }, (_, n) => `["SIGNAL","${"é".repeat(100)}${n}"]`);
+  const answers = await asked(texts, { post: answering(bodies), limits: { ...LIMITS, maxBytes: 250 } });
+  assert.deepEqual([answers.map(({ error }) => error), bodies.length], [[undefined, undefined, undefined], 3]);
+});
+
 test("what a proxy finds too large is sent in halves, until what is too large stands alone", async () => {
   const post = async (body) => {
     if (body.length > 120) throw new RequestError("too large", null, "too large", 413);
@@ -97,6 +104,23 @@ test("a post is named, sent again under its name, and named once more if its ans
   assert.equal(seen[3].get("lost"), seen[0].get("post"));
   assert.equal(await backend.lookForLost(), 0);
   assert.equal(seen.length, 4);
+});
+
+test("a lost post is named in three answered posts, because it may end after the first of them", async () => {
+  const seen = [];
+  let away = 3;
+  const send = async (address) => {
+    seen.push(new URL(address).searchParams);
+    if (away-- > 0) throw new TypeError("Failed to fetch");
+    return new Response('{"answers":[],"requests":0,"quota":null,"generation":1}');
+  };
+  const backend = new BackendClient("http://backend/", { send });
+  await assert.rejects(backend.post('{"calls":[]}'), /is not there/);
+  assert.equal(backend.unanswered, 1);
+  for (let n = 0; n < 5; n++) await backend.post('{"calls":[]}');
+  assert.equal(backend.unanswered, 0);
+  const lost = seen[0].get("post");
+  assert.deepEqual(seen.slice(3).map((query) => query.get("lost")), [lost, lost, lost, null, null]);
 });
 
 test("a refused post has spent nothing, and is not named again", async () => {

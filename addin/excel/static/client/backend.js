@@ -9,6 +9,11 @@ const DEADLINE_MS = 35_000;
 /** So many lost posts are named at once; of more, nobody learns what they have spent. */
 const MOST_LOST = 100;
 
+/** In so many posts: a lost one may end after it was named, where several processes answer. */
+const NAMED_TIMES = 3;
+
+/** @typedef {{ id: string, named: number }} LostPost how often it was named in posts that have an answer */
+
 /** Sends a page's requests to the backend; each rejects with a `RequestError` where it has no answer. */
 export class BackendClient {
   /**
@@ -23,8 +28,15 @@ export class BackendClient {
     this.userKey = null;
     /** Called with the quota after calls were answered. @type {(quota: Quota | null) => void} */
     this.onReply = () => {};
-    /** Posts of calls without an answer: what they have spent is told with a later one. @type {string[]} */
+    /** Posts of calls without an answer: what they have spent is told with a later one. @type {LostPost[]} */
     this.lost = [];
+    /** Whether calls were dropped: a request may have been under way for them. */
+    this.hasDropped = false;
+  }
+
+  /** How many posts may have spent what nobody was told of. */
+  get unanswered() {
+    return this.lost.filter(({ named }) => named === 0).length;
   }
 
   /**
@@ -47,19 +59,29 @@ export class BackendClient {
   async post(body, { query = "", signal = null } = {}) {
     const id = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`.replace(".", "");
     const lost = this.lost.splice(0, MOST_LOST);
+    const named = lost.length ? `&lost=${lost.map((each) => each.id).join(",")}` : "";
     try {
-      const named = lost.length ? `&lost=${lost.join(",")}` : "";
-      return await this.request(`functions/call?post=${id}${named}${query}`, { body, signal });
+      const reply = await this.request(`functions/call?post=${id}${named}${query}`, { body, signal });
+      const again = lost.map((each) => ({ ...each, named: each.named + 1 }));
+      this.lost.push(...again.filter((each) => each.named < NAMED_TIMES));
+      return reply;
     } catch (error) {
       const isRefused = error instanceof RequestError && error.status > 0 && error.status < 500;
-      this.lost.push(...lost, ...(isRefused ? [] : [id]));
+      this.lost.push(...lost, ...(isRefused ? [] : [{ id, named: 0 }]));
       throw error;
     }
   }
 
-  /** Learn what posts have spent whose answers were lost, if the backend can be reached: the requests. */
+  /** Let nothing more be fetched for the calls of a batch that was posted. @param {string} body */
+  drop(body) {
+    this.hasDropped = true;
+    return this.request("functions/drop", { body });
+  }
+
+  /** Learn what was spent that no answer has told, if the backend can be reached: the requests. */
   async lookForLost() {
-    if (this.lost.length === 0) return 0;
+    if (this.unanswered === 0 && !this.hasDropped) return 0;
+    this.hasDropped = false;
     const { requests } = await this.post('{"calls":[]}').catch(() => ({ requests: 0 }));
     return requests;
   }

@@ -12,32 +12,60 @@ export function turns(look) {
   return () => port2.postMessage(null);
 }
 
-/** @type {Worker | null} */
-let worker = null;
+/** What is to happen later, by its turn. @type {Map<number, { dueMs: number, go: () => void }>} */
+const open = new Map();
 let asked = 0;
 
+/** @type {Worker | undefined} */
+let worker;
+
 /**
- * Resolves after `ms`. In a hidden page a worker counts them, because its timers are on time.
+ * Call `go` after `ms`, by a worker in a hidden page: its timers are on time. The page's own timer runs as well, because
+ * a frame may have no workers, and a backend that is away none to give.
+ * @param {number} ms
+ * @param {() => void} go
+ * @returns {() => void} cancels it
+ */
+export function after(ms, go) {
+  const turn = ++asked;
+  const timer = setTimeout(() => over(turn), ms);
+  const cancel = () => {
+    clearTimeout(timer);
+    open.delete(turn);
+  };
+  open.set(turn, { dueMs: performance.now() + ms, go: () => (cancel(), go()) });
+  if (typeof document !== "undefined" && document.hidden) askWorker(turn, ms);
+  return cancel;
+}
+
+/** @param {number} turn */
+function over(turn) {
+  open.get(turn)?.go();
+}
+
+/** @param {number} turn @param {number} ms */
+function askWorker(turn, ms) {
+  try {
+    worker ??= new Worker(new URL("./timer_worker.js", import.meta.url));
+    worker.onmessage = ({ data }) => over(data);
+    worker.postMessage([turn, ms]);
+  } catch {
+    // The page's own timer is late, but it comes.
+  }
+}
+
+// What waits already when the page is hidden is on time as well.
+globalThis.document?.addEventListener("visibilitychange", () => {
+  if (document.hidden) for (const [turn, { dueMs }] of open) askWorker(turn, Math.max(0, dueMs - performance.now()));
+});
+
+/**
+ * Resolves after `ms`.
  * @param {number} ms
  * @returns {Promise<void>}
  */
 export function pause(ms) {
-  if (typeof document === "undefined" || !document.hidden) return new Promise((go) => setTimeout(go, ms));
-  return new Promise((go) => {
-    try {
-      worker ??= new Worker(new URL("./timer_worker.js", import.meta.url));
-      const [heard, turn] = [worker, ++asked];
-      const over = (/** @type {MessageEvent} */ { data }) => {
-        if (data !== turn) return;
-        heard.removeEventListener("message", over);
-        go();
-      };
-      heard.addEventListener("message", over);
-      heard.postMessage([turn, ms]);
-    } catch {
-      setTimeout(go, ms); // a frame may have no workers
-    }
-  });
+  return new Promise((go) => void after(ms, go));
 }
 
 /**

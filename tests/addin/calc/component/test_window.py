@@ -54,13 +54,15 @@ def different(office, refreshed):
     """The cells that do not show what a refresh writes, dates in the form of the template; mostly none."""
     found = []
     for sheet, cells in refreshed.items():
-        shown = office.texts(sheet)
+        values = office.values(sheet)
+        dates = [cell.coordinate for cell in cells.values() if cell.is_date]
+        texts = dict(zip(dates, office.shown_texts(sheet, dates), strict=True))
         for (row, column), cell in cells.items():
-            value, text = shown[row - 1][column - 1]
+            value, text = values[row - 1][column - 1], texts.get(cell.coordinate)
             if cell.is_date:
                 is_same = text.startswith(f"{cell.value:%Y-%m-%d}") and _near(value, to_excel(cell.value))
             else:
-                is_same = _near(value, cell.value) or text == str(cell.value)
+                is_same = _near(value, cell.value)
             if not is_same:
                 found.append((sheet, cell.coordinate, cell.value, value, text))
     return found

@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from playwright.async_api import Locator, Page
+from playwright.async_api import Locator, Page, Route
 
 from addin.excel.assets import excel_assets
 from tests.addin.backends import RunningBackend
@@ -115,13 +116,19 @@ def opened(
     width: int = 360,
     height: int = 720,
     office: str | None = None,
+    routes: Mapping[str, Callable[[Route], Any]] = MappingProxyType({}),
     **context: Any,
 ) -> Iterator[Pane]:
-    """The pane, ready; `office` is a script in the place of Microsoft's office.js, which is out of reach without it."""
+    """The pane, ready; `office` is a script in the place of Microsoft's office.js, which is out of reach without it.
+
+    `routes` are answered in the place of the backend, from the first request on.
+    """
     url = backend if isinstance(backend, str) else backend.url
     with chromium.page(viewport={"width": width, "height": height}, **context) as tab:
         pane = Pane(chromium, tab)
         tab.serve(OFFICE_JS, office)
+        for pattern, answer in routes.items():
+            pane.run(lambda page, pattern=pattern, answer=answer: page.route(pattern, answer))
         tab.goto(f"{url}/taskpane.html")
         pane.run(lambda page: page.locator("html[data-ready]").wait_for())
         yield pane

@@ -1,8 +1,11 @@
 """A backend that serves the real scripts and answers batches as a test tells it to, well or badly."""
 
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from starlette.applications import Starlette
@@ -124,6 +127,13 @@ class Stage:
             Route("/refresh", self._played("told"), methods=["POST"]),
         ]
 
+    def await_what_was_sent(self) -> None:
+        """Return when all that pages sent before has reached its backend: requests are taken in the order they come."""
+        with closing(HTTPConnection(urlsplit(self.url).netloc)) as connection:
+            for _ in range(2):  # the first may be read together with one that came on a new connection
+                connection.request("GET", "/blank")
+                connection.getresponse().read()
+
     def _played(self, part: str) -> Callable[[Request], Awaitable[Response]]:
         """The part of whichever backend is on when the request comes."""
 
@@ -144,5 +154,6 @@ def stage() -> Iterator[Stage]:
 @pytest.fixture
 def scripted(stage: Stage) -> ScriptedBackend:
     """Return a backend that answers as this test alone tells it to."""
+    stage.await_what_was_sent()
     stage.backend = ScriptedBackend(url=stage.url)
     return stage.backend

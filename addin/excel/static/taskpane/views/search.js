@@ -90,7 +90,7 @@ export class Search {
       if (isFree(cost)) return void this.load();
       if (!this.pane.catalogue && !this.loading) this.#invite(cost);
     } catch (error) {
-      void showFailure(this.pane, this.list, error, () => void this.load());
+      void showFailure(this.pane, this.list, error, () => void this.open());
     }
   }
 

@@ -49,6 +49,12 @@ async def answer(route) -> None:
     await route.fulfill(json={"answers": answers, "requests": 0, "quota": None, "generation": 1})
 
 
+async def price(route) -> None:
+    """Preview what anything costs: a request, whatever the real backend holds by now."""
+    cost = {"requests": 1, "at_least": 1, "at_most": 1, "text": "1", "calls": 1, "fresh_calls": 0, "quota": None}
+    await route.fulfill(json={**cost, "allowed": True, "reason": None})
+
+
 @pytest.fixture
 def sent() -> list:
     """Return the addresses that the page asks for."""
@@ -58,9 +64,9 @@ def sent() -> list:
 @pytest.fixture
 def pane(chromium, sample_backend, sent):
     """Return the pane inside Excel, before a hostile service."""
-    with opened(chromium, sample_backend, office=OFFICE, height=900) as pane:
+    routes = {"**/functions/call*": answer, "**/functions/cost": price}
+    with opened(chromium, sample_backend, office=OFFICE, height=900, routes=routes) as pane:
         pane.tab.hear("request", lambda request: sent.append(request.url))
-        pane.run(lambda page: page.route("**/functions/call*", answer))
         pane.press("Load the catalogue")
         pane.sees(f"{len(ATTACKS)} signals")
         yield pane

@@ -22,6 +22,15 @@ def test_a_backend_that_goes_away_is_told_and_its_return_is_seen(chromium, backe
         pane.run(lambda page: page.get_by_text("does not answer").first.wait_for(state="hidden"))
 
 
+def test_who_tries_again_after_a_preview_failed_is_told_the_cost_and_spends_nothing(chromium, backend, service):
+    with opened(chromium, backend, routes={"**/functions/cost": lambda route: route.abort()}) as pane:
+        pane.sees("does not answer")
+        pane.run(lambda page: page.unroute("**/functions/cost"))
+        pane.run(lambda page: page.locator("#panel-search").get_by_role("button", name="Try again").click())
+        pane.sees("Load the catalogue (at least 1 request)")
+    assert service.running.request_count == 0
+
+
 def test_a_refused_key_is_told_once_and_leads_to_the_account(chromium, service, tmp_path):
     with backend_of(service, tmp_path, key=WRONG_KEY) as backend, opened(chromium, backend) as pane:
         pane.press("Load the catalogue")

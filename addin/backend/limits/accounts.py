@@ -1,4 +1,5 @@
-"""What requests weigh in memory, from their first byte until their answer has left: one account for each.
+"""What requests weigh, in memory from their first byte until their answer has left, and in processor time: one account
+for each.
 
 All requests together have a budget, and whoever asks has a share of it: a key that the service accepted, or the
 backend's own, a large one; callers without one, and keys that are not proven yet, together a small one, and each
@@ -17,6 +18,8 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from addin.backend.http import RETRY_AFTER_S, address_of
+from addin.backend.limits.processor import CallerTurns, Processor
+from udfs.engine.turns import TURNS
 
 PIECE_BYTES = 64 * 2**10
 """Sent in one go: as much as the server holds for a connection before it waits for the caller."""
@@ -35,10 +38,14 @@ PAYER_PART = 2
 
 
 class MemoryBudget:
-    """At most `capacity` bytes for all requests; a request that is alone always fits, as its own limits allow."""
+    """At most `capacity` bytes for all requests; a request that is alone always fits, as its own limits allow.
 
-    def __init__(self, capacity: int) -> None:
+    They share the `processor`, too.
+    """
+
+    def __init__(self, capacity: int, processor: Processor | None = None) -> None:
         self.capacity = capacity
+        self.processor = processor or Processor()
         self.held = 0
         self._payers: Counter[str] = Counter()
         self._unproven = 0
@@ -47,9 +54,13 @@ class MemoryBudget:
     def account(self, address: str) -> Iterator[Account]:
         """An account for a request from `address`, empty and closed at the end of the block."""
         account = Account(self, address)
+        self.processor.callers += 1
+        token = TURNS.set(account.turns)
         try:
             yield account
         finally:
+            TURNS.reset(token)
+            self.processor.callers -= 1
             account.shrink(account.held)
 
     def held_by(self, payer: str) -> int:
@@ -75,11 +86,12 @@ class MemoryBudget:
 
 
 class Account:
-    """What one request holds of the budget. It begins as its address's; a proven key takes it over."""
+    """What one request holds of the budget, and its turns. It begins as its address's; a proven key takes it over."""
 
     def __init__(self, budget: MemoryBudget, address: str) -> None:
         self._budget = budget
         self.payer = f"address {address}"
+        self.turns = CallerTurns(budget.processor, self.payer)
         self.is_proven = False
         self.most = 0
         self.held = 0
@@ -105,6 +117,7 @@ class Account:
         held = self.held
         self.shrink(held)
         self.payer, self.is_proven = payer, True
+        self.turns.pay_as(payer, is_only=is_only)
         self.most = self._budget.capacity // (1 if is_only else PAYER_PART)
         self.grow(held)
 

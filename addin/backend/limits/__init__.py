@@ -1,0 +1,1 @@
+"""What callers may take: memory, processor time, keys that are not known, and work in processes apart."""

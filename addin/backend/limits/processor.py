@@ -1,0 +1,112 @@
+"""Processor time, shared among callers: of those who wait for a turn of the loop, who has used least goes on first.
+
+Work that takes long is cut into turns of a hundredth of a second (`udfs.engine.turns`). Only one of them runs before
+everybody else had a look at the loop, however many large batches are under way; and callers whose key is not proven
+count as one, so that many of them get no more than one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+ROUNDS_BETWEEN = 8
+"""Rounds of the loop from one turn to the next while others are served: a small request takes about so many."""
+
+HALF_LIFE_S = 10.0
+"""What somebody has used counts half after so long."""
+
+MOST_COUNTED_S = 0.5
+"""Of one turn: who waits for the service meanwhile uses no processor."""
+
+MOST_PAYERS = 10_000
+"""Payers whose use is remembered: beyond that those go who have used nearly nothing lately."""
+
+FORGOTTEN_S = 0.001
+
+UNPROVEN = "unproven"
+"""Whom all callers without a proven key count for."""
+
+
+class Processor:
+    """The turns of one loop: who waits for one, and what everybody has used lately."""
+
+    def __init__(self, *, timer: Callable[[], float] = time.perf_counter) -> None:
+        self._timer = timer
+        self._waiting: dict[CallerTurns, list[asyncio.Future[None]]] = {}
+        self._used: dict[str, tuple[float, float]] = {}
+        """Seconds used by payer, and when that was worked out."""
+        self._is_ticking = False
+        self._rounds_left = 0
+        self.callers = 0
+        """Requests under way."""
+        self.used_s = {True: 0.0, False: 0.0}
+        """Seconds used since the start, by whether the key was proven."""
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for a turn."""
+        return len(self._waiting)
+
+    def used_lately_s(self, payer: str) -> float:
+        """What a payer has used lately, in seconds."""
+        seconds, at = self._used.get(payer, (0.0, 0.0))
+        return seconds * 0.5 ** ((self._timer() - at) / HALF_LIFE_S) if seconds else 0.0
+
+    def count(self, caller: CallerTurns, seconds: float) -> None:
+        """Note what a caller has used."""
+        self.used_s[caller.is_proven] += seconds
+        for payer in caller.payers:
+            self._used[payer] = (self.used_lately_s(payer) + seconds, self._timer())
+        if len(self._used) > MOST_PAYERS:
+            self._used = {each: used for each, used in self._used.items() if self.used_lately_s(each) > FORGOTTEN_S}
+
+    async def wait(self, caller: CallerTurns) -> None:
+        """Wait until it is the caller's turn, and that of everything that works for the same request."""
+        loop = asyncio.get_running_loop()
+        turn: asyncio.Future[None] = loop.create_future()
+        self._waiting.setdefault(caller, []).append(turn)
+        if not self._is_ticking:
+            self._is_ticking = True
+            loop.call_soon(self._tick)
+        await turn
+
+    def _tick(self) -> None:
+        """Give somebody the next turn, once the others had theirs."""
+        if self._rounds_left > 0 and self.callers > 1:
+            self._rounds_left -= 1
+        else:
+            caller = min(self._waiting, key=lambda each: [self.used_lately_s(payer) for payer in each.payers])
+            for turn in self._waiting.pop(caller):
+                if not turn.done():  # it was given up meanwhile
+                    turn.set_result(None)
+            self._rounds_left = ROUNDS_BETWEEN
+        self._is_ticking = bool(self._waiting)
+        if self._is_ticking:
+            asyncio.get_running_loop().call_soon(self._tick)
+
+
+class CallerTurns:
+    """The turns of one request. `payers` says whom they count for; the first one decides, then the next."""
+
+    def __init__(self, processor: Processor, address: str) -> None:
+        self._processor = processor
+        self.payers: tuple[str, ...] = (UNPROVEN, address)
+        self.is_proven = False
+
+    def pay_as(self, payer: str, *, is_only: bool = False) -> None:
+        """Let a proven key, or who signed in, pay; of a key that all use (`is_only`) addresses are told apart."""
+        self.payers, self.is_proven = (payer, self.payers[-1]) if is_only else (payer,), True
+
+    def is_free(self) -> bool:
+        """Whether nobody waits for a turn."""
+        return not self._processor.waiting
+
+    def count(self, seconds: float) -> None:
+        """Note for how long the caller's work held the loop."""
+        self._processor.count(self, min(seconds, MOST_COUNTED_S))
+
+    async def next(self) -> None:
+        """Wait for the next turn."""
+        await self._processor.wait(self)

@@ -1,0 +1,82 @@
+"""Processor time is shared: who has used least goes on first, and a small request is not held up by many large ones."""
+
+import asyncio
+
+import pytest
+
+from addin.backend.limits.accounts import MemoryBudget
+from addin.backend.limits.processor import HALF_LIFE_S, CallerTurns, Processor
+from udfs.engine.turns import cooperative
+
+
+class Clock:
+    """Time that goes on only when somebody works."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+    def work(self, seconds):
+        self.now += seconds
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+async def worked(clock, budget, name, done, *, pieces, seconds, key=""):
+    with budget.account(name) as account:
+        if key:
+            account.pay_as(key, is_only=False)
+        async for _ in cooperative(range(pieces), timer=clock):
+            clock.work(seconds)
+            done.append(name)
+
+
+async def test_a_small_request_goes_before_the_rest_of_large_ones(clock):
+    budget, done = MemoryBudget(2**20, Processor(timer=clock)), []
+    large = [asyncio.ensure_future(worked(clock, budget, "large", done, pieces=50, seconds=0.02)) for _ in range(20)]
+    for _ in range(1_000):
+        if len(done) >= 40:
+            break
+        await asyncio.sleep(0)
+    before = len(done)
+    await worked(clock, budget, "small", done, pieces=3, seconds=0.004, key="tenant")
+    assert len(done) - before - 3 <= 2, "at most the turn under way, and one more"
+    await asyncio.gather(*large)
+    assert done.count("large") == 1_000
+
+
+async def test_callers_without_a_proven_key_have_together_what_one_key_has(clock):
+    budget, done = MemoryBudget(2**20, Processor(timer=clock)), []
+    strangers = [worked(clock, budget, f"10.0.0.{n}", done, pieces=30, seconds=0.02) for n in range(10)]
+    user = worked(clock, budget, "user", done, pieces=30, seconds=0.02, key="tenant")
+    await asyncio.gather(*strangers, user)
+    last = max(place for place, name in enumerate(done) if name == "user")
+    assert 30 <= last - 30 + 1 <= 45, "they took turns"
+
+
+async def test_what_was_used_long_ago_counts_no_more(clock):
+    processor = Processor(timer=clock)
+    caller = CallerTurns(processor, "10.0.0.1")
+    caller.count(0.4)
+    assert processor.used_lately_s("10.0.0.1") == pytest.approx(0.4)
+    clock.work(10 * HALF_LIFE_S)
+    assert processor.used_lately_s("10.0.0.1") < 0.001
+    assert processor.used_s == {True: 0.0, False: 0.4}
+
+
+async def test_who_leaves_while_waiting_for_a_turn_holds_up_nobody(clock):
+    budget, done = MemoryBudget(2**20, Processor(timer=clock)), []
+    large = [asyncio.ensure_future(worked(clock, budget, f"{n}", done, pieces=20, seconds=0.02)) for n in range(5)]
+    for _ in range(1_000):
+        if len(done) >= 10:
+            break
+        await asyncio.sleep(0)
+    for each in large[1:4]:
+        each.cancel()
+    await asyncio.wait_for(asyncio.gather(*large, return_exceptions=True), 10)
+    assert done.count("0") == done.count("4") == 20
+    assert budget.processor.callers == 0

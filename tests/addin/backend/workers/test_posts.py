@@ -1,0 +1,67 @@
+"""Posts that a backend of several processes was told of: the repeat may come to another one."""
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from addin.backend.workers.posts import MOST_POSTS, SharedPosts
+from dataservice.stores import Entry, MemoryStore, ResilientStore
+
+
+def processes(count=2, store=None):
+    store = store or MemoryStore()
+    return [SharedPosts(ResilientStore(store)) for _ in range(count)]
+
+
+async def test_the_repeat_of_a_lost_post_is_told_by_another_process_what_the_first_one_told():
+    first, second = processes()
+    assert await first.tell("key", "a", (), 5) == 5
+    assert await second.tell("key", "a", (), 0) == 5
+    assert await first.tell("key", "b", ["a"], 1) == 6
+    assert await second.tell("key", "c", ["a"], 0) == 0
+
+
+async def test_what_one_key_has_spent_is_not_told_to_another():
+    first, second = processes()
+    await first.tell("key", "a", (), 5)
+    assert await second.tell("other", "b", ["a"], 0) == 0
+
+
+async def test_only_the_newest_posts_are_known():
+    first, second = processes()
+    for number in range(MOST_POSTS + 1):
+        await first.tell("key", f"post-{number}", (), 1)
+    assert await second.tell("key", "next", ["post-0"], 0) == 0
+    assert await second.tell("key", "next", ["post-1"], 0) == 1
+
+
+@pytest.mark.parametrize("payload", [b"", b"[]", b'{"a":"x"}', b"\xff"])
+async def test_what_cannot_be_read_is_as_if_nothing_was_kept(payload):
+    store = MemoryStore()
+    await store.put("key/posts", Entry(payload, 1e12))
+    first, second = processes(store=store)
+    assert await first.tell("key", "a", (), 2) == 2
+    assert await second.tell("key", "b", ["a"], 0) == 2
+
+
+async def test_posts_told_at_the_same_time_are_all_known():
+    told = processes(4)
+    await asyncio.gather(*(told[n % 4].tell("key", f"post-{n}", (), 1) for n in range(4)))
+    assert await told[0].tell("key", "all", [f"post-{n}" for n in range(4)], 0) == 4
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 3), st.booleans()), max_size=30))
+def test_whatever_is_lost_and_whoever_answers_all_is_told_once(answers):
+    async def heard():
+        told, sum_heard, lost = processes(), 0, []
+        for number, (process, requests, is_lost) in enumerate([*answers, (0, 0, False)]):
+            said = await told[process].tell("key", f"post-{number}", lost, requests)
+            if is_lost:
+                lost = [*lost, f"post-{number}"]
+            else:
+                sum_heard, lost = sum_heard + said, []
+        return sum_heard
+
+    assert asyncio.run(heard()) == sum(requests for _, requests, _ in answers)
