@@ -11,14 +11,12 @@ from dataservice.client.contract.body import Body
 from dataservice.client.contract.quota import Quota, requests_at_once
 from dataservice.client.contract.requests import Endpoint, Request
 from dataservice.client.network.breaker import CircuitBreaker
-from dataservice.client.network.call_context import CallContext, Progress
+from dataservice.client.network.call_context import CallContext, Meter, Progress
 from dataservice.client.network.connections import SendWatch
 from dataservice.client.network.error_mapping import Failure, month_spent
-from dataservice.client.network.meter import Meter
 from dataservice.client.network.reckoning import Reckoning
-from dataservice.client.network.ticket import Ticket
 from dataservice.client.network.transport import Exchange, Transport
-from dataservice.client.network.usage import UsageTracker
+from dataservice.client.network.usage import Ticket, UsageTracker
 from dataservice.client.pacing.concurrency import FIRST_ROUND, Concurrency
 from dataservice.client.pacing.limiter import PriorityLimiter
 from dataservice.client.pacing.pacer import Pacer

@@ -15,7 +15,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
@@ -24,7 +24,6 @@ import msgspec
 from dataservice.client.contract.quota import Quota, month_of, newer
 from dataservice.client.contract.windows import utc_day
 from dataservice.client.network.budget import Budget
-from dataservice.client.network.ticket import Seen, Ticket, unpacked
 from dataservice.errors import BudgetError, DeadlineExceededError
 from dataservice.stores import Entry, ResilientStore
 
@@ -35,6 +34,39 @@ SAVE_S = 0.5
 """While requests are under way, others learn of what was told so often: each one writes all that came before."""
 
 POLL_S = 0.05  # between two looks whether another process has ended its request: short beside a request
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """The right to send one request: its number in the month, and how many were under way, itself included."""
+
+    number: int
+    month: str
+    under_way: int = 0
+    """0 where no reserve is kept: then nobody counts."""
+    day: str = ""
+    is_probe: bool = False
+    """Whether it is today's one request that may find out what is left."""
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What an answer told of the quota, and the last ticket of its month that leaves 0 or more requests."""
+
+    quota: Quota
+    month: str = ""
+    last_ticket: int | None = None
+
+
+def unpacked(payload: bytes) -> Seen | None:
+    """What an entry of the store says was seen; None where it cannot be read."""
+    try:
+        return msgspec.json.decode(payload, type=Seen)
+    except msgspec.MsgspecError:
+        pass
+    try:  # an earlier version kept the quota alone
+        return Seen(msgspec.json.decode(payload, type=Quota))
+    except msgspec.MsgspecError:
+        return None
 
 
 class UsageTracker:
