@@ -50,8 +50,7 @@ from dataservice.client.contract.resources import (
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, newest_first
 from dataservice.client.contract.windows import Window, utc_day
-from dataservice.client.network.call_context import CallContext
-from dataservice.client.network.meter import Meter
+from dataservice.client.network.call_context import CallContext, Meter
 from dataservice.client.network.sender import RequestSender
 from dataservice.errors import (
     DataServiceError,
