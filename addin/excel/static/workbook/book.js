@@ -33,6 +33,9 @@ import { formulasAsEntered, ourFormulas } from "./formulas.js";
  * @property {OurFormula[]} formulas
  */
 
+/** Formulas whose readings are kept: each takes about a thousand bytes. */
+const MOST_READINGS = 50_000;
+
 /** What a namespace's formulas look like. */
 export class Language {
   /** @param {string} namespace */
@@ -48,7 +51,7 @@ export class Language {
   read(formula) {
     let read = this.readings.get(formula);
     if (read === undefined) {
-      if (this.readings.size > 200_000) this.readings.clear();
+      if (this.readings.size > MOST_READINGS) this.readings.clear();
       read = this.reader(formula);
       this.readings.set(formula, read);
     }
