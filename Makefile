@@ -100,7 +100,7 @@ docs: $(VENV)/dev.stamp ## Build the documentation into site/, with warnings as 
 .PHONY: sbom
 sbom: $(VENV)/run.stamp ## Write sbom.json, the packages that the add-in runs on (CycloneDX)
 	@rm -rf build/sbom && $(BIN)/python -m uv venv --quiet build/sbom
-	@$(BIN)/python -m uv pip install --quiet --python build/sbom/bin/python --constraint constraints.txt '.[redis,postgres,mcp,calc,oidc,timestamp]'
+	@$(BIN)/python -m uv pip install --quiet --python build/sbom/bin/python --constraint constraints.txt '.[service,redis,postgres,mcp,oidc,timestamp]'
 	@$(BIN)/python -m uv tool run --quiet --from cyclonedx-bom cyclonedx-py environment build/sbom --pyproject pyproject.toml --of JSON -o sbom.json
 	@echo "• sbom.json: $$(grep -c '"purl"' sbom.json) packages"
 
@@ -149,7 +149,7 @@ $(VENV)/venv.stamp:
 	@touch $@
 
 $(VENV)/run.stamp: $(VENV)/venv.stamp $(PINS)
-	$(call install,the add-in,[calc],)
+	$(call install,the add-in,[service],)
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/venv.stamp $(PINS)
