@@ -73,15 +73,23 @@ async def admitted_batch(request: Request, backend: BackendState) -> AsyncIterat
 
 @asynccontextmanager
 async def admitted_body(
-    request: Request, backend: BackendState, limits: BodyLimits, values_in: Callable[[bytes], int] = lambda _: 0
+    request: Request,
+    backend: BackendState,
+    limits: BodyLimits,
+    values_in: Callable[[bytes], int] = lambda _: 0,
+    *,
+    needs_proof: bool = False,
 ) -> AsyncIterator[tuple[Tenant, bytes]]:
     """The tenant and the body of a request, which its account then holds.
 
     A key that is not known to work takes a place only when the request has arrived, so that who sends slowly keeps
     nobody out; what is large in bytes, or in values by `values_in`, is worked on only once the service has accepted it.
+    So is everything that `needs_proof`, because it takes much time.
     """
     key, account = await _key(request, backend), account_of(request)
     is_guest = key is None and backend.settings.per_user_keys
+    if is_guest and needs_proof:
+        raise HTTPException(401, "no API key was sent; this backend works on books and formulas for users with a key")
     if is_guest and declared_bytes(request) > GUEST_BYTES:
         raise HTTPException(401, f"no API key was sent; a request of more than {GUEST_BYTES:,} bytes needs one")
     async with AsyncExitStack() as stack:
@@ -103,7 +111,8 @@ async def admitted_body(
         most = min(GUEST_BYTES if is_guest else UNPROVEN_BYTES, limits.max_bytes)
         small = BodyLimits(most, "larger ones need a key that the service accepts", limits.timeout_s)
         body = await read_body(request, small, account.grow)
-        yield (await proven() if values_in(body) > UNPROVEN_VALUES else await opened()), body
+        is_much = needs_proof or values_in(body) > UNPROVEN_VALUES
+        yield (await proven() if is_much else await opened()), body
 
 
 def _pay(request: Request, backend: BackendState, tenant: Tenant) -> None:
@@ -132,6 +141,4 @@ async def _prove(tenant: Tenant) -> None:
     except (AuthenticationError, MissingKeyError) as error:
         raise HTTPException(401, reason(error, "This")) from None
     except DataServiceError as error:
-        raise HTTPException(
-            503, f"a large batch needs a key that is known to work, and {reason(error, 'This')}"
-        ) from None
+        raise HTTPException(503, f"this needs a key that is known to work, and {reason(error, 'This')}") from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import TYPE_CHECKING, cast
@@ -103,11 +103,15 @@ class BackendState:
         self._connections = ServiceConnections(
             settings.url, settings.max_service_connections, verify=trusted(settings.ca_file)
         )
+        self.at_end: list[Callable[[], None]] = []
+        """What is called when the backend closes."""
         self.people: People | None = None
         """Who signed in, where that is set up."""
         self.session_secrets: Sequence[bytes] = ()
         """What sessions, and what is kept of people, are sealed with; two while that is being changed."""
         self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections)
+        self.is_draining = False
+        """Whether it was told to stop: new callers are to go elsewhere."""
         # Counted from the current time, so that hosts also notice a backend that was restarted.
         self._generations = count(int(1000 * self.started_at))
         self._users = UserTenants(settings, lambda user_key: self._open(user_key, share=USER_SHARE))
@@ -143,6 +147,10 @@ class BackendState:
             async with own.in_use():
                 await self._join(own)
                 yield own
+
+    def drain(self) -> None:
+        """Tell whoever asks that new callers are to go elsewhere."""
+        self.is_draining = True
 
     def knows(self, user_key: str | None) -> bool:
         """Whether the key that a request is answered with is known to work, or is the backend's own."""
@@ -248,6 +256,8 @@ class BackendState:
 
     async def aclose(self) -> None:
         """Close every client and the store."""
+        for end in self.at_end:
+            end()
         await self.own.aclose()
         await self._users.aclose()
         await self._connections.close_all()

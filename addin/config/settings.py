@@ -92,6 +92,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The number of processes that answer on the port, each on a processor of its own; 1 is enough for one user."""
     stop_timeout_s: _Positive = 2.0
     """How long batches under way may take after the signal to stop, in seconds."""
+    drain_s: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    """How long the backend answers everybody after the signal to stop, while `/ready` says 503: as long as a proxy
+    needs to notice that, in seconds."""
     public_url: str | None = None
     """The https address of a shared deployment, as users reach it."""
     allowed_hosts: tuple[str, ...] = ()
@@ -178,6 +181,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 f"{config_file()}, or try `addin demo`"
             )
         return self.url.rstrip("/")
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether others than the user whose machine it is may reach the backend."""
+        is_elsewhere = self.host not in ("localhost", "127.0.0.1", "::1")
+        return self.per_user_keys or bool(self.public_url) or self.oidc_issuer is not None or is_elsewhere
 
 
 _DEFAULTS = Settings()

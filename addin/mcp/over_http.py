@@ -20,9 +20,9 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from addin.backend.http import JsonResponse, address_of, declared_bytes
+from addin.backend.http import BodyLimits, JsonResponse, address_of, read_body
 from addin.backend.limits.accounts import Accounting, account_of
 from addin.backend.security import SecurityMiddleware
 from addin.backend.state import BackendState
@@ -41,6 +41,9 @@ MOST_TOKEN_CHARS = 200
 
 CALL_BYTES = 2**20
 """The largest call: lists of a thousand names fit many times."""
+
+UNKNOWN_CALL_BYTES = 64 * 2**10
+"""The same with a key that the service has not accepted yet."""
 
 
 def token_file() -> Path:
@@ -114,20 +117,27 @@ class Callers:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request = Request(scope)
+        request = Request(scope, receive)
         account = account_of(request)
         try:
             async with AsyncExitStack() as stack:
                 if request.method != "POST":  # there is no session to listen to, or to end
                     raise HTTPException(405, "send calls by POST", headers={"allow": "POST"})
                 key = self._key(Headers(scope=scope).get("authorization", ""))
+                is_known = self._backend.knows(key)
+                limits = BodyLimits(
+                    CALL_BYTES if is_known else UNKNOWN_CALL_BYTES,
+                    "no call needs more",
+                    self._backend.settings.receive_timeout_s,
+                )
+                # A key takes a place only when its call has arrived, so that who sends slowly keeps nobody out.
+                body = await read_body(request, limits, account.grow)
                 tenant = await stack.enter_async_context(self._backend.tenant(key, address_of(request)))
                 if self._backend.trusts(tenant):
                     account.pay_as(f"tenant {id(tenant)}", is_only=key is None)
-                account.grow(declared_bytes(request) or CALL_BYTES)
                 await stack.enter_async_context(tenant.turn())
                 scope["state"]["runner"] = self._runner(tenant)
-                await self._app(scope, receive, send)
+                await self._app(scope, _again(body, receive), send)
         except HTTPException as refusal:
             answer = JsonResponse({"error": refusal.detail}, refusal.status_code)
             answer.headers.update(refusal.headers or {})
@@ -156,6 +166,16 @@ class Callers:
                 tenant.client, deadline_s=settings.deadline_s, settings=settings
             )
         return runner
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """The messages of a request whose body was read already."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receiving() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return receiving
 
 
 def _stranger(why: str) -> HTTPException:

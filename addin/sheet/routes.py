@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
+import orjson
 from anyio import CapacityLimiter, to_thread
 from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
@@ -21,18 +21,18 @@ from starlette.routing import BaseRoute, Route
 from addin.backend.admission import admitted_body
 from addin.backend.http import BodyLimits, JsonResponse
 from addin.backend.limits.accounts import account_of
+from addin.backend.limits.aside import Lane, UnreadableError
+from addin.backend.limits.aside_worker import Work
 from addin.backend.state import BackendState
 from addin.config.settings import Settings
 from addin.errors import AddinError
 from addin.excel.assets import STATIC as EXCEL
 from addin.excel.assets import Assets, excel_assets, files_in, static_answer
 from addin.excel.pages import Endpoint
-from addin.sheet.calculation.calculated import ToCalculate, calculated, warm_up
+from addin.sheet.calculation.calculated import warm_up
 from addin.sheet.component import FOLDER, is_here
-from addin.sheet.edits import SheetEdits
-from addin.sheet.files import BLANK_NAME, XLSM, XLSX, blank_book, book_file, has_macros
-from addin.sheet.opened import opened_book
-from addin.sheet.saved import saved_book
+from addin.sheet.files import BLANK_NAME, XLSM, XLSX, blank_book
+from addin.sheet.work import calculate_formulas, open_bytes, open_upload, save_edited
 from addin.workbook.ooxml.errors import WorkbookError
 
 T = TypeVar("T")
@@ -44,6 +44,9 @@ MAX_BOOK_BYTES = 64 * 2**20
 
 BOOK_WEIGHT = 4
 """How much memory a book takes while it is worked on, by the size of what was sent."""
+
+MAX_KEPT_BYTES = 4 * 2**20
+"""The largest first book that is kept prepared; opening a larger one again takes seconds again."""
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -72,20 +75,6 @@ class BookToOpen:
     file: Callable[[], Path]
 
 
-class _Upload(msgspec.Struct):
-    """A workbook file, its bytes in Base64; `plain` is opened without charts, tables and rules."""
-
-    name: str
-    content: str
-    plain: bool = False
-
-
-class _Edited(_Upload):
-    """A workbook file as it was opened, and what was changed since."""
-
-    sheets: list[SheetEdits] = []
-
-
 def routes(settings: Settings, book: BookToOpen | None = None) -> list[BaseRoute]:
     """The routes of the sheet, for `create_app`; the page opens `book`, or an empty sheet.
 
@@ -97,30 +86,25 @@ def routes(settings: Settings, book: BookToOpen | None = None) -> list[BaseRoute
     assets = Assets({**files_in(EXCEL, ("client",)), "tokens.css": EXCEL / "taskpane/tokens.css", **_files()})
     one_at_a_time = CapacityLimiter(1)
     """A book in memory may have several times the size of its file."""
-    one_calculation = CapacityLimiter(1)
-    """There is one process of each engine, which keeps running."""
+    books, formulas = _Worker(settings, one_at_a_time), _Worker(settings, CapacityLimiter(1))
+
+    first = _FirstBook(book, namespace)
 
     async def first_book(_: Request) -> Response:
-        answer = await _opened(lambda: _opened_first(book, namespace), one_at_a_time)
-        answer.background = BackgroundTask(warm_up)
+        answer = JsonResponse(await _in_thread(first.opened, one_at_a_time))
+        if not settings.is_shared:
+            answer.background = BackgroundTask(warm_up)
         return answer
 
     async def open_book(request: Request) -> Response:
-        upload = msgspec.json.decode(await _body(request, settings), type=_Upload)
-        return await _opened(lambda: _opened_upload(upload, namespace), one_at_a_time)
+        return _answer(await books.made(open_upload, request), "application/json")
 
     async def calculate(request: Request) -> Response:
-        wanted = msgspec.json.decode(await _body(request, settings), type=ToCalculate)
-        found = await _in_thread(lambda: calculated(wanted, namespace), one_calculation)
-        return Response(
-            msgspec.json.encode(found), media_type="application/json", headers={"cache-control": "no-store"}
-        )
+        return _answer(await formulas.made(calculate_formulas, request), "application/json")
 
     async def save_book(request: Request) -> Response:
-        edited = msgspec.json.decode(await _body(request, settings), type=_Edited)
-        content = await _in_thread(lambda: _saved(edited, namespace), one_at_a_time)
-        kind = XLSM if has_macros(edited.name) else XLSX
-        return Response(content, media_type=kind, headers={"cache-control": "no-store"})
+        made = memoryview(await books.made(save_edited, request))
+        return _answer(made[1:], XLSM if made[0] else XLSX)
 
     return [
         Route("/sheet", _page(assets)),
@@ -169,12 +153,41 @@ def _files() -> Mapping[str, Path]:
     return {**own, **{f"component/{path.name}": path for path in FOLDER.iterdir() if path.is_file()}}
 
 
-async def _body(request: Request, settings: Settings) -> bytes:
-    """The body of a book, for whom formulas are answered too; the request's account holds what working on it takes."""
-    limits = BodyLimits(MAX_BOOK_BYTES, "no larger workbook can be opened here", settings.receive_timeout_s)
-    async with admitted_body(request, BackendState.of(request), limits) as (_, body):
-        account_of(request).grow((BOOK_WEIGHT - 1) * len(body))
-        return body
+class _Worker:
+    """Does what the page asks for: on the user's own machine in a thread, in a shared backend in a process apart."""
+
+    def __init__(self, settings: Settings, limiter: CapacityLimiter) -> None:
+        self._settings = settings
+        self._limiter = limiter
+        self._lane: Lane | None = None
+
+    async def made(self, work: Work, request: Request) -> bytes:
+        """What `work` makes of the body, for whom formulas are answered too; the request's account holds both."""
+        backend, namespace = BackendState.of(request), self._settings.namespace
+        body = await self._body(request, backend)
+        if self._settings.is_shared:
+            if self._lane is None:
+                self._lane = Lane(backend.memory.processor)
+                backend.at_end.append(self._lane.close)
+            try:
+                made = await self._lane.run(work, body, namespace, request)
+            except AddinError as error:
+                raise HTTPException(400, str(error)) from None
+        else:
+            made = await _in_thread(lambda: work(body, namespace), self._limiter)
+        account_of(request).hold(len(made))
+        return made
+
+    async def _body(self, request: Request, backend: BackendState) -> bytes:
+        settings = self._settings
+        limits = BodyLimits(MAX_BOOK_BYTES, "no larger workbook can be opened here", settings.receive_timeout_s)
+        async with admitted_body(request, backend, limits, needs_proof=settings.is_shared) as (_, body):
+            account_of(request).grow((BOOK_WEIGHT - 1) * len(body))
+            return body
+
+
+def _answer(content: bytes | memoryview, media_type: str) -> Response:
+    return Response(content, media_type=media_type, headers={"cache-control": "no-store"})
 
 
 def _readable(endpoint: Endpoint) -> Endpoint:
@@ -183,14 +196,10 @@ def _readable(endpoint: Endpoint) -> Endpoint:
     async def checked(request: Request) -> Response:
         try:
             return await endpoint(request)
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, UnreadableError):
             raise HTTPException(400, "the body is not a workbook as the page sends it") from None
 
     return checked
-
-
-async def _opened(open_it: Callable[[], dict[str, Any]], limiter: CapacityLimiter) -> Response:
-    return JsonResponse(await _in_thread(open_it, limiter))
 
 
 async def _in_thread(work: Callable[[], T], limiter: CapacityLimiter) -> T:
@@ -201,11 +210,26 @@ async def _in_thread(work: Callable[[], T], limiter: CapacityLimiter) -> T:
         raise HTTPException(400, str(error)) from None
 
 
-def _opened_first(book: BookToOpen | None, namespace: str) -> dict[str, Any]:
-    """The book that the page begins with, and its bytes, which the page holds to save a copy with its changes."""
-    content, name = (blank_book(), BLANK_NAME) if book is None else (_content_of(book), book.name)
-    opened = _opened_bytes(content, name, namespace)
-    return opened | {"content": base64.b64encode(content).decode(), "is_blank": book is None}
+class _FirstBook:
+    """The book that the page begins with, prepared once for as long as its file stays the same."""
+
+    def __init__(self, book: BookToOpen | None, namespace: str) -> None:
+        self._book = book
+        self._namespace = namespace
+        self._kept: tuple[bytes, bytes] | None = None
+
+    def opened(self) -> bytes:
+        """The answer as JSON, with the file's bytes, which the page holds to save a copy with its changes."""
+        content = blank_book() if self._book is None else _content_of(self._book)
+        if self._kept is None or self._kept[0] != content:
+            name = BLANK_NAME if self._book is None else self._book.name
+            opened = open_bytes(content, name, self._namespace)
+            whole = {"content": base64.b64encode(content).decode(), "is_blank": self._book is None}
+            answer = orjson.dumps(opened | whole)
+            if len(answer) > MAX_KEPT_BYTES:
+                return answer
+            self._kept = content, answer
+        return self._kept[1]
 
 
 def _content_of(book: BookToOpen) -> bytes:
@@ -213,23 +237,3 @@ def _content_of(book: BookToOpen) -> bytes:
         return book.file().read_bytes()
     except OSError as error:
         raise WorkbookError(f"{book.name} cannot be read ({error.strerror})") from None
-
-
-def _opened_upload(upload: _Upload, namespace: str) -> dict[str, Any]:
-    return _opened_bytes(_bytes_of(upload), upload.name[:200], namespace, plain=upload.plain)
-
-
-def _saved(edited: _Edited, namespace: str) -> bytes:
-    return saved_book(_bytes_of(edited), edited.name, edited.sheets, namespace=namespace)
-
-
-def _bytes_of(upload: _Upload) -> bytes:
-    try:
-        return base64.b64decode(upload.content, validate=True)
-    except binascii.Error:
-        raise HTTPException(400, "the workbook did not arrive as it was sent") from None
-
-
-def _opened_bytes(content: bytes, name: str, namespace: str, *, plain: bool = False) -> dict[str, Any]:
-    with book_file(content, name) as file:
-        return opened_book(file, name=name, namespace=namespace, plain=plain)

@@ -235,6 +235,7 @@
       worksheets: collection(context, items, {
         getActiveWorksheet: () => worksheet(context, active()),
         getItem: (id) => worksheet(context, sheetOf(id)),
+        getItemOrNullObject: (id) => (sheets.some((each) => each.id === id) ? worksheet(context, sheetOf(id)) : proxy(context, () => null, { name: () => "" })),
         add: (name) => worksheet(context, sheetOf(name)),
         onSelectionChanged: { add: (listener) => context.then(() => listeners.selection.push(listener), 100) },
         onActivated: { add: (listener) => context.then(() => listeners.activated.push(listener), 100) },

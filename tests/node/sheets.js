@@ -175,7 +175,7 @@
   // What a sheet accepts, and what it calculates.
 
   function write(sheet, area, what, given) {
-    if (sheet.locked) throw failure("AccessDenied");
+    if (sheet.locked || (what === "values" && area.bottom >= (book.refusesBelow ?? Infinity))) throw failure("AccessDenied");
     const places = [...placesIn(area)];
     for (const at of what === "numberFormat" ? [] : places) {
       const { array } = sheet.cells.get(at) ?? {};
@@ -415,7 +415,8 @@
       if (token.endsWith("!")) return area(sheetOf(token.slice(0, -1).replace(/^'(.*)'$/, "$1").replaceAll("''", "'")), tokens[at++]);
       if (takes("(")) return call(token.toUpperCase());
       if (/^(TRUE|FALSE)$/i.test(token)) return () => token.toUpperCase() === "TRUE";
-      const name = defined.find((each) => each.name.toUpperCase() === token.toUpperCase());
+      const alike = defined.filter((each) => each.name.toUpperCase() === token.toUpperCase());
+      const name = alike.find((each) => each.owner === sheet.id) ?? alike.find((each) => each.owner === "workbook");
       if (name) return () => valueOf(name.formula, sheet);
       if (/^\$?[A-Z]{1,3}\$?\d+$/i.test(token)) return area(sheet, token);
       return () => {

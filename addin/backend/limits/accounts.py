@@ -117,7 +117,7 @@ class Account:
         held = self.held
         self.shrink(held)
         self.payer, self.is_proven = payer, True
-        self.turns.pay_as(payer)
+        self.turns.pay_as(payer, is_only=is_only)
         self.most = self._budget.capacity // (1 if is_only else PAYER_PART)
         self.grow(held)
 

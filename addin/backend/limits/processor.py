@@ -56,7 +56,6 @@ class Processor:
 
     def count(self, caller: CallerTurns, seconds: float) -> None:
         """Note what a caller has used."""
-        seconds = min(seconds, MOST_COUNTED_S)
         self.used_s[caller.is_proven] += seconds
         for payer in caller.payers:
             self._used[payer] = (self.used_lately_s(payer) + seconds, self._timer())
@@ -96,9 +95,9 @@ class CallerTurns:
         self.payers: tuple[str, ...] = (UNPROVEN, address)
         self.is_proven = False
 
-    def pay_as(self, payer: str) -> None:
-        """Let a proven key, or who signed in, pay."""
-        self.payers, self.is_proven = (payer,), True
+    def pay_as(self, payer: str, *, is_only: bool = False) -> None:
+        """Let a proven key, or who signed in, pay; of a key that all use (`is_only`) addresses are told apart."""
+        self.payers, self.is_proven = (payer, self.payers[-1]) if is_only else (payer,), True
 
     def is_free(self) -> bool:
         """Whether nobody waits for a turn."""
@@ -106,7 +105,7 @@ class CallerTurns:
 
     def count(self, seconds: float) -> None:
         """Note for how long the caller's work held the loop."""
-        self._processor.count(self, seconds)
+        self._processor.count(self, min(seconds, MOST_COUNTED_S))
 
     async def next(self) -> None:
         """Wait for the next turn."""

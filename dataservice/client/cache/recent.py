@@ -80,9 +80,9 @@ def with_detail(history: History, detail: SignalDetail, at: float) -> History:
     What was asked later than `at` stays as it was found then.
     """
     window = window_of_detail(detail)
-    if not window:
+    found = detail.history.between(window.start) if window else Observations.empty()
+    if not len(found):  # all of its observations are of one day, which may be cut
         return history
-    found = detail.history.between(window.start)
     if not history.spans:
         return History(found, (Span(window, at, at),))
     later = [span for span in history.spans if span.checked_at > at and span.window.meets(window)]

@@ -56,6 +56,13 @@ test("a call that is too large fails alone, and says why", async () => {
   assert.deepEqual(bodies, ['{"calls":[["SIGNAL","a"],["SIGNAL","b"]]}']);
 });
 
+test("texts are measured in the bytes that they take", async () => {
+  const bodies = [];
+  const texts = Array.from({ length: 3 }, (_, n) => `["SIGNAL","${"é".repeat(100)}${n}"]`);
+  const answers = await asked(texts, { post: answering(bodies), limits: { ...LIMITS, maxBytes: 250 } });
+  assert.deepEqual([answers.map(({ error }) => error), bodies.length], [[undefined, undefined, undefined], 3]);
+});
+
 test("what a proxy finds too large is sent in halves, until what is too large stands alone", async () => {
   const post = async (body) => {
     if (body.length > 120) throw new RequestError("too large", null, "too large", 413);

@@ -25,6 +25,40 @@ test("cells that failed because the backend was away are calculated again when i
   assert.deepEqual(await page.resultOfCall("SIGNAL", ["a", {}]), [[7]]);
 });
 
+const OUTAGES = {
+  "a proxy whose backend restarts": () => new Response("<h1>Service unavailable</h1>", { status: 503 }),
+  "a proxy whose backend hangs": () => new Response("<h1>Gateway time-out</h1>", { status: 504 }),
+  "a network that swallows everything": () => new Promise(() => {}),
+};
+
+for (const [what, outage] of Object.entries(OUTAGES)) {
+  test(`cells that failed by ${what} are calculated again when it is over`, async () => {
+    let isAway = true;
+    const send = async (address) => {
+      if (isAway) return outage();
+      const answer = String(address).includes("/health") ? { ok: true } : { answers: [{ value: 7, fresh_s: 900 }], requests: 1, quota: null, generation: 1 };
+      return new Response(JSON.stringify(answer));
+    };
+    const page = new FunctionsPage({ ...CONFIGURATION, deadlineMs: 300 }, { base: "http://backend/", send });
+    await assert.rejects(page.resultOfCall("SIGNAL", ["a", {}]));
+    const back = new Promise((end) => page.onAnswered(end));
+    isAway = false;
+    await back;
+    assert.deepEqual(await page.resultOfCall("SIGNAL", ["a", {}]), [[7]]);
+  });
+}
+
+test("half a character in a range is sent as a sign for it, and spoils nothing beside it", async () => {
+  const sent = [];
+  const send = async (_, { body }) => {
+    sent.push(body);
+    return new Response(JSON.stringify({ answers: [{ value: 1, fresh_s: 900 }], requests: 0, quota: null, generation: 1 }));
+  };
+  const page = new FunctionsPage(CONFIGURATION, { base: "http://backend/", send });
+  await page.resultOfCall("SIGNAL", [[["us-cpi"], ["\ud83d"], ["😀"], ["a\udc00b"]], {}]);
+  assert.deepEqual(JSON.parse(sent[0]).calls, [["SIGNAL", [["us-cpi"], ["\ufffd"], ["😀"], ["a\ufffdb"]]]]);
+});
+
 test("arguments are weighed with the results that they lead to", () => {
   const cache = new ResultCache({ maxEntries: 1_000, maxSize: 10_000, clock: () => 0 });
   for (let n = 0; n < 50; n++) {

@@ -30,6 +30,8 @@ export class BackendClient {
     this.onReply = () => {};
     /** Posts of calls without an answer: what they have spent is told with a later one. @type {LostPost[]} */
     this.lost = [];
+    /** Whether calls were dropped: a request may have been under way for them. */
+    this.hasDropped = false;
   }
 
   /** How many posts may have spent what nobody was told of. */
@@ -70,9 +72,16 @@ export class BackendClient {
     }
   }
 
-  /** Learn what posts have spent whose answers were lost, if the backend can be reached: the requests. */
+  /** Let nothing more be fetched for the calls of a batch that was posted. @param {string} body */
+  drop(body) {
+    this.hasDropped = true;
+    return this.request("functions/drop", { body });
+  }
+
+  /** Learn what was spent that no answer has told, if the backend can be reached: the requests. */
   async lookForLost() {
-    if (this.unanswered === 0) return 0;
+    if (this.unanswered === 0 && !this.hasDropped) return 0;
+    this.hasDropped = false;
     const { requests } = await this.post('{"calls":[]}').catch(() => ({ requests: 0 }));
     return requests;
   }

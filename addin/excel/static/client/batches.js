@@ -182,8 +182,7 @@ function bodyOf(calls) {
 
 /** @param {string} text */
 function bytesOf(text) {
-  // A character outside ASCII takes at most three bytes; exactness is worth nothing here.
-  return /^[\x20-\x7e]*$/.test(text) ? text.length : text.length * 3;
+  return /^[\x20-\x7e]*$/.test(text) ? text.length : new TextEncoder().encode(text).length;
 }
 
 /** The values in JSON as the backend counts them: by the commas, also those in texts. @param {string} text */

@@ -5,6 +5,9 @@ import { cellError } from "./results.js";
 
 const CELL_ERROR = /^#(N\/A|VALUE!|REF!|DIV\/0!|NUM!|NAME\?|NULL!|SPILL!|CALC!|GETTING_DATA)/;
 
+/** Half a character, as a text function may leave it: no JSON can hold it, and a whole range would fail with it. */
+const HALF_CHARACTER = /\p{Surrogate}/gu;
+
 /** A range with more rows is taken for a whole column, and its blank end is dropped. */
 const LONG_RANGE_ROWS = 10_000;
 
@@ -81,7 +84,7 @@ function isBlankRow(row) {
 function scalarOf(value) {
   switch (typeof value) {
     case "string":
-      return value === "" ? null : value;
+      return value === "" ? null : value.replace(HALF_CHARACTER, "\ufffd");
     case "number":
       // Excel for Windows passes an empty cell as 0, and no argument of ours gives 0 a meaning.
       return value === 0 || !Number.isFinite(value) ? null : value;

@@ -274,7 +274,7 @@ export class FunctionsPage {
   #dropUnwanted() {
     const keys = [...this.unwanted].filter((key) => this.cache.get(key) === undefined);
     this.unwanted.clear();
-    for (const body of this.batches.bodies(keys)) void this.backend.request("functions/drop", { body }).catch(() => undefined);
+    for (const body of this.batches.bodies(keys)) void this.backend.drop(body).catch(() => undefined);
   }
 
   /** @param {Reply} reply */

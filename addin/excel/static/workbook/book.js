@@ -21,9 +21,14 @@ import { formulasAsEntered, ourFormulas } from "./formulas.js";
  */
 
 /**
+ * The formulas of defined names in upper case; those of a sheet with its name before: `RATES!BASE`.
+ * @typedef {Map<string, string>} Names
+ */
+
+/**
  * @typedef {object} OurBook
  * @property {Excel.Worksheet[]} sheets with name and id loaded
- * @property {Map<string, string>} names the formulas of defined names, by name in upper case
+ * @property {Names} names
  * @property {OurFormula[]} formulas
  */
 
@@ -51,28 +56,44 @@ export class Language {
 
   /**
    * A test whether a cell's content is a formula that calls one of our functions, by itself or by a name of the book.
-   * @param {Map<string, string>} names
-   * @returns {(formula: unknown) => boolean}
+   * @param {Names} names
+   * @returns {(formula: unknown, sheetName: string) => boolean}
    */
   test(names) {
     const ours = this.oursAmong(names);
     if (ours.size === 0) return this.callsOurs;
-    return (formula) =>
+    return (formula, sheetName) =>
       this.callsOurs(formula) ||
-      (typeof formula === "string" && formula.startsWith("=") && this.read(formula).names.some((name) => ours.has(name)));
+      (typeof formula === "string" && formula.startsWith("=") && this.read(formula).names.some((name) => ours.has(nameIn(names, name, sheetName))));
   }
 
-  /** The names whose formula calls one of our functions, by itself or by another name. @param {Map<string, string>} names */
+  /** The names whose formula calls one of our functions, by itself or by another name. @param {Names} names */
   oursAmong(names) {
     const ours = new Set();
     for (let before = -1; before < ours.size; ) {
       before = ours.size;
       for (const [name, formula] of names) {
-        if (this.callsOurs(formula) || this.read(formula).names.some((each) => ours.has(each))) ours.add(name);
+        if (this.callsOurs(formula) || this.read(formula).names.some((each) => ours.has(nameIn(names, each, sheetOfName(name))))) ours.add(name);
       }
     }
     return ours;
   }
+}
+
+/**
+ * The name that a formula on a sheet means: one of that sheet hides one of the workbook.
+ * @param {{ has: (name: string) => boolean }} names
+ * @param {string} name as the formula has it, in upper case
+ * @param {string} sheetName
+ */
+export function nameIn(names, name, sheetName) {
+  const own = name.includes("!") ? name : `${sheetName.toUpperCase()}!${name}`;
+  return names.has(own) ? own : name.slice(name.lastIndexOf("!") + 1);
+}
+
+/** The sheet that a name belongs to, empty for one of the workbook. @param {string} name */
+export function sheetOfName(name) {
+  return name.slice(0, Math.max(0, name.lastIndexOf("!")));
 }
 
 /**
@@ -102,7 +123,7 @@ export async function readBook(context, language, target, { whole = false } = {}
     for (const { sheet, block, range } of blocks) {
       range.formulas.forEach((row, y) =>
         row.forEach((formula, x) => {
-          if (!isOurs(formula)) return;
+          if (!isOurs(formula, sheet.name)) return;
           const [at, column] = [block.top + y, block.left + x];
           const inScope = (target.sheetId === null || target.sheetId === sheet.id) && (areas === null || areas.some((area) => holds(area, at, column)));
           formulas.push({ sheet, sheetName: sheet.name, row: at, column, formula, type: String(range.valueTypes[y]?.[x]), inScope });
@@ -119,16 +140,15 @@ function holds({ top, bottom, left, right }, row, column) {
 }
 
 /**
- * The formulas of the names of the book and its sheets, by name in upper case.
  * @param {Excel.RequestContext} context
  * @param {Excel.Worksheet[]} sheets
+ * @returns {Promise<Names>}
  */
 async function definedNames(context, sheets) {
-  const collections = [context.workbook.names, ...sheets.map((sheet) => sheet.names)];
-  for (const names of collections) names.load("items/name,items/formula");
+  const owners = [{ before: "", names: context.workbook.names }, ...sheets.map(({ name, names }) => ({ before: `${name.toUpperCase()}!`, names }))];
+  for (const { names } of owners) names.load("items/name,items/formula");
   await context.sync();
-  const items = collections.flatMap((names) => names.items);
-  return new Map(items.map(({ name, formula }) => [name.toUpperCase(), String(formula ?? "")]));
+  return new Map(owners.flatMap(({ before, names }) => names.items.map(({ name, formula }) => [before + name.toUpperCase(), String(formula ?? "")])));
 }
 
 /**

@@ -53,7 +53,7 @@ const COLUMN = /^\$?([A-Z]{1,3})$/i;
  * @typedef {object} ReadFormula
  * @property {FoundCall[]} calls
  * @property {Area[]} areas all that it refers to
- * @property {string[]} names all that it uses, in upper case
+ * @property {string[]} names all that it uses, in upper case, with a sheet before it where the formula has one
  * @property {boolean} closed whether its value depends on these and nothing else
  * @property {Read} whole what it is itself
  */
@@ -238,7 +238,7 @@ class Reading {
   #named(word, sheet) {
     const upper = word.toUpperCase();
     if (upper === "TRUE" || upper === "FALSE") return { kind: "value", value: upper === "TRUE" };
-    this.read.names.push(upper);
+    this.read.names.push(sheet === null ? upper : `${sheet.toUpperCase()}!${upper}`);
     // What follows a name, such as the columns of a table, is not read; nor is a name of the formula's own.
     if (this.#next?.text === "[" || this.#next?.text === "#" || this.naming > 0 || sheet !== null) return this.#rest();
     return { kind: "name", name: upper };

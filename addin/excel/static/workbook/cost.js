@@ -4,6 +4,7 @@
 import { split } from "../client/batches.js";
 import { callOf } from "../functions/arguments.js";
 import { cellCount } from "./blocks.js";
+import { nameIn, sheetOfName } from "./book.js";
 import { blockOf, blocksRead } from "./reading.js";
 
 /** @typedef {import("./blocks.js").Block} Block */
@@ -117,8 +118,8 @@ class KnownCells {
     for (const { sheet, range } of looks) if (!range.isNullObject) this.used.set(sheet.name.toUpperCase(), blockOf(range));
     /** @type {[string, string][]} */
     let formulas = this.book.formulas.map(({ formula, sheetName }) => [formula, sheetName]);
-    const own = this.book.sheets[0]?.name ?? "";
-    formulas.push(...[...this.book.names.values()].map((formula) => /** @type {[string, string]} */ ([formula, own])));
+    const first = this.book.sheets[0]?.name ?? "";
+    formulas.push(...[...this.book.names].map(([name, formula]) => /** @type {[string, string]} */ ([formula, sheetOfName(name) || first])));
     for (let wave = 0; wave < MOST_WAVES && formulas.length > 0; wave++) formulas = await this.#wave(context, formulas);
   }
 
@@ -179,7 +180,7 @@ class KnownCells {
   callsOf(formula, sheetName) {
     const read = this.language.read(formula);
     const own = read.calls.map((call) => ({ ...call, sheetName }));
-    const named = [...this.#namesIn(read, new Set())].flatMap((name) => this.names.get(name)?.calls.map((call) => ({ ...call, sure: false, sheetName })) ?? []);
+    const named = [...this.#namesIn(read, sheetName, new Set())].flatMap((name) => this.names.get(name)?.calls.map((call) => ({ ...call, sure: false, sheetName })) ?? []);
     const found = [...own, ...named].map(({ id, args, sure, sheetName: on }) => {
       const values = args.map((arg) => this.#value(arg, on));
       return { text: values.includes(undefined) ? null : textOf(id, values), isSure: sure, changes: args.some((arg) => !this.#isSettledArgument(arg, on)) };
@@ -189,13 +190,19 @@ class KnownCells {
     return found;
   }
 
-  /** The names that a formula uses, by itself or by another name. @param {import("./calls_in.js").ReadFormula} read @param {Set<string>} seen */
-  #namesIn(read, seen) {
-    for (const name of read.names) {
+  /**
+   * The names that a formula uses, by itself or by another name.
+   * @param {import("./calls_in.js").ReadFormula} read
+   * @param {string} sheetName
+   * @param {Set<string>} seen
+   */
+  #namesIn(read, sheetName, seen) {
+    for (const each of read.names) {
+      const name = nameIn(this.names, each, sheetName);
       const named = this.names.get(name);
       if (named === undefined || seen.has(name)) continue;
       seen.add(name);
-      this.#namesIn(named, seen);
+      this.#namesIn(named, sheetOfName(name), seen);
     }
     return seen;
   }
@@ -212,7 +219,7 @@ class KnownCells {
         return parts.every(isJoinable) ? parts.map((part) => (part === null ? "" : String(part))).join("") : undefined;
       }
       case "name": {
-        const named = this.names.get(read.name);
+        const named = this.names.get(nameIn(this.names, read.name, sheetName));
         if (named === undefined || !named.closed || named.calls.length > 0 || !named.areas.every((area) => area.fixed && area.sheet !== null)) return undefined;
         return named.whole === undefined || named.whole.kind === "name" ? undefined : this.#value(named.whole, sheetName);
       }

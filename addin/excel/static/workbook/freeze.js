@@ -1,6 +1,7 @@
 /// <reference path="../types.d.ts" />
 // Replaces our formulas by the values they show, block by block; nothing is told that did not happen.
 
+import { messageOf } from "../client/exchange.js";
 import { addressOf, blocksOf, cellCount } from "./blocks.js";
 import { readBook, targetOf } from "./book.js";
 import { emptyLiveParts } from "./live_parts.js";
@@ -10,8 +11,9 @@ import { blockOf, blocksRead, rangeOf } from "./reading.js";
 /** @typedef {import("./book.js").OurFormula} OurFormula */
 /** @typedef {import("./reading.js").Place} Place */
 
-/** Cells written, or asked for what they spill into, in one exchange. */
+/** Cells written, or asked for what they spill into, in one exchange, and characters of what is written. */
 const AT_ONCE = 1_000;
+const CHARACTERS = 1_500_000;
 
 /** Cells that still calculate or do not fit have no value to keep. */
 const UNSETTLED = /^#(BUSY|SPILL|CONNECT|GETTING_DATA|NAME)/;
@@ -29,7 +31,8 @@ const OUR_FORMATS = ["yyyy-mm-dd", "yyyy-mm-dd hh:mm"];
  * @property {string[]} names defined names that call a function of ours
  * @property {boolean} emptied whether what is of no use without formulas was there, and is gone
  * @property {string[]} kept what a name calls so, but the template never made
- * @property {() => Promise<void>} undo enters the formulas again
+ * @property {string | null} failure why what is of no use without formulas may still be there
+ * @property {() => Promise<{ cells: number, left: string[] }>} undo enters the formulas again, but where a cell has changed since
  */
 
 /** What is written at once: cells of one formula each, or what one formula fills. @typedef {Place & { formulas: OurFormula[] }} Piece */
@@ -75,7 +78,8 @@ export function freeze(language, scope) {
     const frozen = new Set(done.flatMap((piece) => piece.formulas));
     const waiting = new Set(busy);
     // As long as one formula is left, the refresh button is of use.
-    const live = frozen.size === formulas.length ? await emptyLiveParts(context, sheets, done.flatMap(answersIn)) : { emptied: false, kept: [] };
+    const none = { emptied: false, kept: [], failure: null };
+    const live = frozen.size < formulas.length ? none : await emptied(context, sheets, done).catch((error) => ({ ...none, failure: messageOf(error) }));
     return {
       cells: frozen.size,
       busy: busy.map(placeOf),
@@ -83,9 +87,14 @@ export function freeze(language, scope) {
       locked: locked.map(placeOf),
       names: [...language.oursAmong(names)],
       ...live,
-      undo: () => enterAgain(done),
+      undo: () => enterAgain(done, cells),
     };
   });
+}
+
+/** @param {Excel.RequestContext} context @param {Excel.Worksheet[]} sheets @param {Piece[]} done */
+async function emptied(context, sheets, done) {
+  return { ...(await emptyLiveParts(context, sheets, done.flatMap(answersIn))), failure: null };
 }
 
 /**
@@ -193,12 +202,13 @@ function isTable({ block, formulas }) {
 async function written(context, pieces, cells) {
   /** @type {Piece[]} */
   const done = [];
-  const parts = pieces.flatMap((piece) => (isTable(piece) ? [piece] : bandsOf(piece.block).flatMap((block) => within(piece, block))));
+  const parts = pieces.flatMap((piece) => (isTable(piece) ? [piece] : bandsOf(piece, cells).flatMap((block) => within(piece, block))));
   for (let at = 0; at < parts.length; ) {
     const group = [];
-    for (let count = 0; at < parts.length && (count === 0 || count < AT_ONCE); at++) {
+    for (let [count, size] = [0, 0]; at < parts.length && (count === 0 || (count < AT_ONCE && size < CHARACTERS)); at++) {
       const part = /** @type {Piece} */ (parts[at]);
       count += cellCount([part.block]);
+      size += sizeOf(part, part.block, cells);
       group.push(part);
     }
     if (await isWritten(context, group, cells)) done.push(...group);
@@ -210,6 +220,12 @@ async function written(context, pieces, cells) {
 /** @param {Excel.RequestContext} context @param {Piece} piece @param {OfficeCells} cells @returns {Promise<Piece[]>} what was written */
 async function writtenAlone(context, piece, cells) {
   if (await isWritten(context, [piece], cells)) return [piece];
+  if (isTable(piece)) {
+    // Its first cells may be written: the formula goes back, or its cells would be lost.
+    enter(piece);
+    await context.sync().catch((error) => console.warn(error));
+    return [];
+  }
   const done = [];
   // Cells of one array have one formula, and are replaced together or not at all.
   for (const formula of new Set(piece.formulas.length > 1 ? piece.formulas.map((each) => each.formula) : [])) {
@@ -223,14 +239,16 @@ async function writtenAlone(context, piece, cells) {
 /** Whether Excel accepts the values of pieces. @param {Excel.RequestContext} context @param {Piece[]} pieces @param {OfficeCells} cells */
 async function isWritten(context, pieces, cells) {
   try {
-    for (const { sheet, block } of pieces) {
+    for (const piece of pieces) {
+      const { sheet } = piece;
       // From the top: once the formula has gone, the cells below it are free.
-      for (const band of bandsOf(block)) {
+      const bands = bandsOf(piece, cells);
+      for (const band of bands) {
         const range = rangeOf({ sheet, block: band });
         const rows = rowsOf(band, (at) => /** @type {OfficeCell} */ (cells.get(sheet)?.get(at)));
         if (rows.flat().some((cell) => keptFormat(cell) !== cell.format)) range.numberFormat = rows.map((row) => row.map(keptFormat));
         range.values = rows.map((row) => row.map(keptValue));
-        if (cellCount([block]) > AT_ONCE) await context.sync();
+        if (bands.length > 1) await context.sync();
       }
     }
     await context.sync();
@@ -241,18 +259,47 @@ async function isWritten(context, pieces, cells) {
   }
 }
 
-/** Enter frozen formulas again. @param {Piece[]} pieces */
-function enterAgain(pieces) {
+/**
+ * Enter frozen formulas again where their cells still show what was frozen: nothing that came there since is lost.
+ * @param {Piece[]} pieces
+ * @param {OfficeCells} cells
+ */
+function enterAgain(pieces, cells) {
   return Excel.run(async (context) => {
-    for (const group of portions(pieces)) {
-      for (const { sheet, block, formulas } of group) {
-        const own = context.workbook.worksheets.getItem(sheet.id);
-        if (isTable({ sheet, block, formulas })) rangeOf({ sheet: own, block }).clear("Contents");
-        for (const { row, column, formula } of formulas) own.getRangeByIndexes(row, column, 1, 1).formulas = [[formula]];
+    const found = pieces.map((piece) => ({ ...piece, sheet: context.workbook.worksheets.getItemOrNullObject(piece.sheet.id), was: cells.get(piece.sheet) }));
+    for (const { sheet } of found) sheet.load("name");
+    await context.sync();
+    const there = found.filter(({ sheet }) => !sheet.isNullObject);
+    /** @type {Set<string>} */
+    const same = new Set();
+    const before = new Map(there.map(({ sheet, was }) => [sheet, was]));
+    for await (const blocks of blocksRead(context, there, "formulas,values")) {
+      for (const { sheet, block, range } of blocks) {
+        const shown = [range.formulas, range.values].map((rows) => rows.flat());
+        numbersIn(block).forEach((at, index) => {
+          const kept = before.get(sheet)?.get(at);
+          if (kept !== undefined && shown.every((all) => [kept.value, keptValue(kept)].includes(all[index]))) same.add(`${sheet.name}!${at}`);
+        });
       }
+    }
+    const isSame = (/** @type {Excel.Worksheet} */ sheet, /** @type {number} */ at) => same.has(`${sheet.name}!${at}`);
+    const again = there.flatMap((piece) => {
+      if (isTable(piece)) return numbersIn(piece.block).every((at) => isSame(piece.sheet, at)) ? [piece] : [];
+      return [{ ...piece, formulas: piece.formulas.filter(({ row, column }) => isSame(piece.sheet, numberOf(row, column))) }];
+    });
+    for (const group of portions(again)) {
+      group.forEach(enter);
       await context.sync();
     }
+    const entries = new Set(again.flatMap(({ formulas }) => formulas));
+    return { cells: entries.size, left: pieces.flatMap(({ formulas }) => formulas.filter((each) => !entries.has(each)).map(placeOf)) };
   });
+}
+
+/** Enter the formulas of a piece, at the next synchronisation. @param {Piece} piece */
+function enter(piece) {
+  if (isTable(piece)) rangeOf(piece).clear("Contents");
+  for (const { row, column, formula } of piece.formulas) piece.sheet.getRangeByIndexes(row, column, 1, 1).formulas = [[formula]];
 }
 
 /** What the formulas of a piece filled. @param {Piece} piece @returns {import("./live_parts.js").Answer[]} */
@@ -272,12 +319,29 @@ function within({ sheet, formulas }, block) {
   return { sheet, block, formulas: formulas.filter(({ row }) => row >= block.top && row <= block.bottom) };
 }
 
-/** A block in bands of at most so many cells as are written at once. @param {Block} block @returns {Block[]} */
-function bandsOf(block) {
-  const rows = Math.max(1, Math.floor(AT_ONCE / (block.right - block.left + 1)));
+/** A piece in bands of as many cells as are written at once. @param {Piece} piece @param {OfficeCells} cells @returns {Block[]} */
+function bandsOf(piece, cells) {
+  const { block } = piece;
+  const width = block.right - block.left + 1;
+  /** @type {Block[]} */
   const bands = [];
-  for (let top = block.top; top <= block.bottom; top += rows) bands.push({ ...block, top, bottom: Math.min(block.bottom, top + rows - 1) });
+  let room = 0;
+  for (let row = block.top; row <= block.bottom; row++) {
+    const size = Math.max(width * (CHARACTERS / AT_ONCE), sizeOf(piece, { ...block, top: row, bottom: row }, cells));
+    const last = bands[bands.length - 1];
+    if (last !== undefined && size <= room) last.bottom = row;
+    else {
+      bands.push({ ...block, top: row, bottom: row });
+      room = CHARACTERS;
+    }
+    room -= size;
+  }
   return bands;
+}
+
+/** Characters of the texts in a part of a piece. @param {Piece} piece @param {Block} block @param {OfficeCells} cells */
+function sizeOf({ sheet }, block, cells) {
+  return numbersIn(block).reduce((sum, at) => sum + String(cells.get(sheet)?.get(at)?.value ?? "").length, 0);
 }
 
 /** @template T @param {T[]} items */

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import importlib.util
+import os
 import struct
 import subprocess
 import sys
@@ -219,7 +220,8 @@ def _started(kind: Kind) -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        start_new_session=sys.platform != "win32",  # Ctrl-C is for us; the child ends with us
+        # Ctrl-C is for us, the child ends with us; one in a session of its own gets none, and ends with its children.
+        start_new_session=sys.platform != "win32" and os.getsid(0) != os.getpid(),
     )
 
 

@@ -52,7 +52,7 @@ async function freeze(pane, scope, outcome) {
  * @param {HTMLElement} outcome
  * @param {import("../../workbook/freeze.js").Frozen} frozen
  */
-function tell(pane, outcome, { cells, busy, refused, locked, names, emptied, kept, undo }) {
+function tell(pane, outcome, { cells, busy, refused, locked, names, emptied, kept, failure, undo }) {
   const { format } = pane;
   const left = (/** @type {string[]} */ places, /** @type {string} */ one, /** @type {string} */ many) =>
     places.length > 0 && `${format.counted(places.length, one, many)}: ${places.slice(0, LISTED).join(", ")}${places.length > LISTED ? " …" : ""}.`;
@@ -63,12 +63,16 @@ function tell(pane, outcome, { cells, busy, refused, locked, names, emptied, kep
     left(names, "name still calls a function of ours", "names still call functions of ours"),
     emptied && "The refresh button, first steps, quota and status are gone too.",
     left(kept, "area is kept, though a name says it is of no use in a copy", "areas are kept, though names say they are of no use in a copy"),
+    failure && `What is of no use without formulas was not emptied: ${failure}.`,
   ].filter(Boolean);
-  const all = busy.length + refused.length + locked.length === 0;
+  const all = busy.length + refused.length + locked.length === 0 && failure === null;
   const back = button("Undo", () => {
     back.disabled = true;
     undo().then(
-      () => fill(outcome, notice("info", `${format.counted(cells, "formula")} entered again`, emptied ? "What else was emptied stays empty." : "")),
+      (again) => {
+        const words = [left(again.left, "cell has changed since, and stays", "cells have changed since, and stay"), emptied && "What else was emptied stays empty."];
+        fill(outcome, notice(again.left.length ? "warning" : "info", `${format.counted(again.cells, "formula")} entered again`, words.filter(Boolean).join(" ")));
+      },
       (error) => fill(outcome, notice("error", "Not undone", messageOf(error))),
     );
   });

@@ -96,6 +96,23 @@ def test_a_defined_name_that_calls_a_function_is_refreshed_with_the_cells_that_u
     assert cell(pane, "A1")["value"] > 100
 
 
+def test_a_name_of_a_sheet_hides_the_one_of_the_workbook_there_and_only_there(pane, service):
+    pane.tab.evaluate("""() => {
+      book.define("workbook", "Inflation", '=DS.SIGNAL("us-cpi")');
+      book.define("Other", "Inflation", '=DS.SIGNAL("us-10y","name")&DS.SIGNAL("btc-usd","name")');
+      book.define("Third", "Inflation", "Third", "Z1");
+    }""")
+    put(pane, "Z1", sheet="Third", value=5)
+    for sheet in ("Sheet1", "Other", "Third"):
+        put(pane, "A1", sheet=sheet, formula="=Inflation", value=1)
+    pane.tab.evaluate("book.active = book.sheets.findIndex(({ id }) => id === 'Other'); 0")
+    assert [cost(pane)["at_most"], cost(pane)["calls"], cost(pane, scope="sheet")["at_most"]] == [3, 2, 2]
+    report = refreshed(pane)
+    assert (report["cells"], report["requests"]) == (2, 3)
+    assert sorted(frozen(pane)["names"]) == ["INFLATION", "OTHER!INFLATION"]
+    assert cell(pane, "A1", "Third")["formula"] == "=Inflation"
+
+
 def test_formatted_cells_without_content_are_not_read(pane):
     put(pane, "B2", formula='=DS.SIGNAL("us-cpi")')
     pane.tab.evaluate("book.format('Sheet1', 'A1:Z400000')")
@@ -192,6 +209,49 @@ def test_what_was_frozen_can_be_undone(pane):
     assert cell(pane, "B2")["formula"] == '=DS.SIGNAL_HISTORY("us-cpi","N3")'
     assert cell(pane, "B2")["spill"] == "B2:C5"
     assert cell(pane, "F2")["formula"] == '=DS.SIGNAL("us-cpi")'
+
+
+def test_undo_leaves_what_came_into_the_cells_since_and_says_where(pane, service):
+    for row, slug in enumerate(["us-cpi", "us-10y", "btc-usd"], 1):
+        put(pane, f"B{row}", formula=f'=DS.SIGNAL("{slug}","name")', value=slug)
+    put(pane, "D1", formula='=DS.SIGNAL_HISTORY("us-cpi","N1")', value=1, spill="D1:D2")
+    put(pane, "D2", value=2, filledBy=3)
+    put(pane, "A1", sheet="Gone", formula='=DS.SIGNAL("us-cpi")', value=1)
+    assert frozen(pane)["cells"] == 5
+    put(pane, "B2", value="typed since")
+    put(pane, "D2", value="typed, too")
+    pane.tab.evaluate("book.removeSheet('Gone')")
+    done = pane.tab.evaluate("undo()")
+    assert (done["cells"], sorted(done["left"])) == (2, ["Gone!A1", "Sheet1!B2", "Sheet1!D1"])
+    assert (cell(pane, "B2")["value"], cell(pane, "D2")["value"]) == ("typed since", "typed, too")
+    assert [cell(pane, address)["formula"] != "" for address in ("B1", "B3", "D1")] == [True, True, False]
+
+
+def test_a_table_that_excel_refuses_half_way_keeps_its_formula(pane):
+    put(pane, "B1", formula="=DS.WIRE()", value="row 0", spill="B1:B3000")
+    pane.tab.evaluate(
+        """() => {
+          for (let row = 2; row <= 3000; row++) book.put("Sheet1", `B${row}`, { value: `row ${row}`, filledBy: 1 });
+          book.refusesBelow = 2000;
+        }"""
+    )
+    done = frozen(pane)
+    assert (done["cells"], done["refused"]) == (0, ["Sheet1!B1"])
+    assert cell(pane, "B1")["formula"] == "=DS.WIRE()"
+
+
+def test_long_texts_are_frozen_in_small_exchanges(pane):
+    pane.tab.evaluate(
+        """() => {
+          const text = "x".repeat(30_000);
+          const put = (at, cell) => book.put("Sheet1", at, { value: text, ...cell });
+          for (let row = 1; row <= 300; row++) put(`B${row}`, { formula: `=DS.POSTS(${row})` });
+          put("D1", { formula: "=DS.POSTS()", spill: "D1:D200" });
+          for (let row = 2; row <= 200; row++) put(`D${row}`, { filledBy: 3 });
+        }"""
+    )
+    assert frozen(pane)["cells"] == 301
+    assert exchanges(pane)["largestRequest"] < MOST_BYTES
 
 
 def test_inserting_asks_before_it_replaces_a_formula_that_shows_nothing(pane):

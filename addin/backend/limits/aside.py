@@ -1,0 +1,289 @@
+"""Work that takes seconds and much memory, in a process apart: with it both end, and the loop goes on meanwhile.
+
+A lane works on one thing at a time. Of those who wait, who has used the least processor time lately goes first; who
+takes long is ended when others wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, assert_never
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+
+from addin.backend.limits.accounts import account_of, busy
+from addin.backend.limits.aside_worker import HEAD, READY, Status, Work
+from addin.backend.limits.processor import CallerTurns, Processor
+from addin.errors import AddinError
+
+LIMIT_S = 20.0
+"""How long one piece of work may take."""
+
+BESIDE_OTHERS_S = 4.0
+"""The same while others wait: nearly everything that a user does takes a second."""
+
+MEMORY_BYTES = 320 * 2**20
+"""What the process and its children may hold: a book of some hundred thousand cells."""
+
+KEPT_BYTES = 200 * 2**20
+"""A process that holds more after its work is ended, so that the memory goes back."""
+
+IDLE_S = 60.0
+"""Without work it is ended after so long."""
+
+MOST_WAITING = 8
+"""Of one payer: a page waits for one answer before it asks for the next."""
+
+WATCHED_EVERY_S = 0.05
+
+
+class UnreadableError(Exception):
+    """The bytes are not what the work takes."""
+
+
+class Lane:
+    """Works in a process of its own, on one thing after another."""
+
+    def __init__(
+        self,
+        processor: Processor,
+        *,
+        limit_s: float = LIMIT_S,
+        beside_others_s: float = BESIDE_OTHERS_S,
+        memory_bytes: int = MEMORY_BYTES,
+        idle_s: float = IDLE_S,
+    ) -> None:
+        self._processor = processor
+        self._limit_s, self._beside_others_s = limit_s, beside_others_s
+        self._memory_bytes, self._idle_s = memory_bytes, idle_s
+        self._waiting: list[tuple[CallerTurns, asyncio.Future[None]]] = []
+        self._running: CallerTurns | None = None
+        self._process: WorkProcess | None = None
+        self._ending: asyncio.TimerHandle | None = None
+
+    async def run(self, work: Work, body: bytes, options: str, request: Request) -> bytes:
+        """What `work` makes of the body; it is not begun for who has gone.
+
+        Raises what `WorkProcess.run` raises, and `HTTPException` 503 where too much waits.
+        """
+        caller = account_of(request).turns
+        gone = asyncio.ensure_future(_left(request))
+        try:
+            await self._turn(caller, gone)
+            began = time.monotonic()
+            try:
+                return await asyncio.to_thread(self._worked, work, body, options)
+            finally:
+                self._processor.count(caller, time.monotonic() - began)
+                self._end_turn()
+        finally:
+            gone.cancel()
+
+    def close(self) -> None:
+        """End the process."""
+        if self._ending is not None:
+            self._ending.cancel()
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    @property
+    def is_wanted_by_others(self) -> bool:
+        """Whether somebody else waits than who is worked for."""
+        running = self._running
+        return any(running is None or caller.payers != running.payers for caller, _ in self._waiting)
+
+    async def _turn(self, caller: CallerTurns, gone: asyncio.Future[None]) -> None:
+        if self._running is None:
+            self._running = caller
+        else:
+            if sum(waiting.payers == caller.payers for waiting, _ in self._waiting) >= MOST_WAITING:
+                raise busy()
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append((caller, turn))
+            try:
+                await asyncio.wait({turn, gone}, return_when=asyncio.FIRST_COMPLETED)
+                if not turn.done():
+                    raise ClientDisconnect
+            except BaseException:
+                self._waiting = [each for each in self._waiting if each[1] is not turn]
+                if turn.done():
+                    self._end_turn()
+                raise
+        if self._ending is not None:
+            self._ending.cancel()
+            self._ending = None
+
+    def _end_turn(self) -> None:
+        self._running = None
+        if self._waiting:
+            used = self._processor.used_lately_s
+            next_one = min(self._waiting, key=lambda each: [used(payer) for payer in each[0].payers])
+            self._waiting.remove(next_one)
+            self._running = next_one[0]
+            next_one[1].set_result(None)
+        else:
+            self._ending = asyncio.get_running_loop().call_later(self._idle_s, self.close)
+
+    def _worked(self, work: Work, body: bytes, options: str) -> bytes:
+        process = self._process
+        if process is None or not process.is_alive:
+            process = self._process = WorkProcess()
+        try:
+            return process.run(work, body, options, self._may_go_on)
+        finally:
+            if not process.is_alive or process.memory_bytes() > KEPT_BYTES:
+                process.close()
+
+    def _may_go_on(self, process: WorkProcess, took_s: float) -> None:
+        """Raise `HTTPException` for work that takes too much."""
+        limit_s = self._beside_others_s if self.is_wanted_by_others else self._limit_s
+        if took_s > limit_s:
+            raise HTTPException(503, f"this took longer than {limit_s:g} s, and was ended; ask for less in one go")
+        if process.memory_bytes() > self._memory_bytes:
+            most = self._memory_bytes // 2**20
+            raise HTTPException(413, f"this took more than {most:,} MB of memory, and was ended; use a smaller book")
+
+
+class WorkProcess:
+    """A process that does one piece of work after another. It takes the processor last, and ends with its children."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", "from addin.backend.limits.aside_worker import main; main()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be given work."""
+        return self._process.poll() is None
+
+    def run(self, work: Work, body: bytes, options: str, look: Callable[[WorkProcess, float], None]) -> bytes:
+        """What the work makes of the body. `look` sees now and then how long it takes; what it raises ends it.
+
+        Raises `AddinError` for what the work refuses, `UnreadableError` for a body that is none, and `RuntimeError`.
+        """
+        refusal: list[Exception] = []
+        try:
+            self._send(work.__module__.encode(), work.__qualname__.encode())
+            _read(_pipe(self._process.stdout), len(READY))
+            with self._watched(look, refusal):
+                self._send(options.encode(), body)
+                status, content = self._reply()
+        except (OSError, EOFError, ValueError):
+            self.end()
+            status, content = Status.FAILED, b"the process ended"
+        if refusal:
+            raise refusal[0]
+        match status:
+            case Status.DONE:
+                return content
+            case Status.REFUSED:
+                raise AddinError(content.decode())
+            case Status.UNREADABLE:
+                raise UnreadableError
+            case Status.FAILED:
+                raise RuntimeError(content.decode())
+            case _:
+                assert_never(status)
+
+    def memory_bytes(self) -> int:
+        """What it and its children hold now; 0 where the system does not tell."""
+        return sum(map(_held_bytes, _family(self._process.pid))) if self.is_alive else 0
+
+    def end(self) -> None:
+        """End it, with its children."""
+        if sys.platform == "win32":
+            self._process.kill()
+        else:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def close(self) -> None:
+        """End it, and close what led to it."""
+        self.end()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError, EOFError):  # something was still to be sent to it
+                _pipe(pipe).close()
+
+    @contextmanager
+    def _watched(self, look: Callable[[WorkProcess, float], None], refusal: list[Exception]) -> Iterator[None]:
+        """Inside the block `look` sees how it goes; what it raises is put into `refusal`, and the process ended."""
+        ended, began = threading.Event(), time.monotonic()
+
+        def watch() -> None:
+            while not ended.wait(WATCHED_EVERY_S):
+                try:
+                    look(self, time.monotonic() - began)
+                except HTTPException as error:
+                    refusal.append(error)
+                    self.end()
+                    return
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            watcher.join()
+
+    def _send(self, *texts: bytes) -> None:
+        into = _pipe(self._process.stdin)
+        for text in texts:
+            into.write(HEAD.pack(0, len(text)))
+            into.write(text)
+        into.flush()
+
+    def _reply(self) -> tuple[Status, bytes]:
+        out = _pipe(self._process.stdout)
+        status, length = HEAD.unpack(_read(out, HEAD.size))
+        return Status(status), _read(out, length)
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _family(pid: int) -> Iterator[int]:
+    yield pid
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text(encoding="ascii").split():
+                yield from _family(int(child))
+
+
+def _held_bytes(pid: int) -> int:
+    with suppress(OSError, ValueError, IndexError):
+        pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()
+        return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE")  # without files, which are shared
+    return 0
+
+
+def _read(pipe: IO[bytes], size: int) -> bytes:
+    content = pipe.read(size)
+    if len(content) < size:
+        raise EOFError
+    return content
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise EOFError
+    return pipe

@@ -1,0 +1,80 @@
+"""The process apart: takes a piece of work from standard input, does it, and writes what it makes of it."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import struct
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from enum import IntEnum
+from importlib import import_module
+from typing import IO, TypeAlias
+
+import msgspec
+
+from addin.errors import AddinError
+
+Work: TypeAlias = Callable[[bytes, str], bytes]
+"""A function of a module, which makes bytes of a body, with options."""
+
+HEAD = struct.Struct(">BQ")
+"""Before each text: a status, and how many bytes follow."""
+
+
+READY = b"!"
+"""Written once the work is loaded: its time begins."""
+
+
+class Status(IntEnum):
+    """How a piece of work has ended."""
+
+    DONE = 0
+    REFUSED = 1
+    UNREADABLE = 2
+    FAILED = 3
+
+
+NICENESS = 5
+"""The backend's loop goes first."""
+
+ENDS_ITSELF_S = 60
+"""Should nobody watch it any more, it ends after so long."""
+
+
+def main() -> None:
+    """Work until nobody sends anything more."""
+    with suppress(AttributeError, OSError):
+        os.nice(NICENESS)
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    source = sys.stdin.buffer
+    while (module := _next(source)) is not None:
+        work = getattr(import_module(module.decode()), (_next(source) or b"").decode())
+        out.write(READY)
+        out.flush()
+        options, body = _next(source) or b"", _next(source) or b""
+        faulthandler.dump_traceback_later(ENDS_ITSELF_S, exit=True)
+        status, content = _done(work, body, options.decode())
+        del body
+        faulthandler.cancel_dump_traceback_later()
+        out.write(HEAD.pack(status, len(content)))
+        out.write(content)
+        out.flush()
+
+
+def _done(work: Work, body: bytes, options: str) -> tuple[int, bytes]:
+    try:
+        return Status.DONE, work(body, options)
+    except AddinError as error:
+        return Status.REFUSED, str(error).encode(errors="replace")
+    except msgspec.MsgspecError:
+        return Status.UNREADABLE, b""
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the caller is told, and the next one is served
+        return Status.FAILED, type(error).__name__.encode()
+
+
+def _next(source: IO[bytes]) -> bytes | None:
+    head = source.read(HEAD.size)
+    return source.read(HEAD.unpack(head)[1]) if len(head) == HEAD.size else None

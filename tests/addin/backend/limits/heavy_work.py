@@ -1,0 +1,34 @@
+"""Pieces of work that take what they like, for a process apart."""
+
+import os
+import time
+
+from addin.errors import AddinError
+
+
+def sleep(body: bytes, options: str) -> bytes:
+    """Take so many seconds."""
+    time.sleep(float(options))
+    return body
+
+
+def fill(body: bytes, options: str) -> bytes:
+    """Take so many MB, and hold them."""
+    held = bytearray(os.urandom(2**20) * int(options))
+    time.sleep(20)
+    return bytes(held[: len(body)])
+
+
+def refuse(body: bytes, options: str) -> bytes:
+    """Refuse."""
+    raise AddinError(f"no {options}")
+
+
+def die(body: bytes, options: str) -> bytes:
+    """End the process."""
+    os._exit(1)
+
+
+def process_id(body: bytes, options: str) -> bytes:
+    """Tell which process it is."""
+    return str(os.getpid()).encode()

@@ -1,0 +1,105 @@
+"""Work in a process apart ends within its time and memory, in turns that are fair, and takes nobody else with it."""
+
+import asyncio
+import os
+from contextlib import asynccontextmanager
+
+import pytest
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from addin.backend.limits.accounts import MemoryBudget
+from addin.backend.limits.aside import MOST_WAITING, Lane
+from addin.errors import AddinError
+from tests.addin.backend.limits import heavy_work
+
+
+class Caller:
+    """A request with an account, whose caller may leave."""
+
+    def __init__(self, budget, name):
+        self._budget, self._name, self._gone = budget, name, asyncio.Event()
+
+    async def ask(self, lane, work, options="", body=b"body"):
+        with self._budget.account(self._name) as account:
+            account.pay_as(self._name, is_only=False)
+            request = Request({"type": "http", "state": {"account": account}}, self._receive)
+            return await lane.run(work, body, options, request)
+
+    def leave(self):
+        self._gone.set()
+
+    async def _receive(self):
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+
+@asynccontextmanager
+async def lane(**limits):
+    budget = MemoryBudget(2**30)
+    opened = Lane(budget.processor, **limits)
+    try:
+        yield opened, lambda name: Caller(budget, name)
+    finally:
+        opened.close()
+
+
+async def test_one_process_does_one_piece_after_another_and_says_what_it_refuses():
+    async with lane() as (opened, caller):
+        first = await caller("ada").ask(opened, heavy_work.process_id)
+        with pytest.raises(AddinError, match="no books"):
+            await caller("ada").ask(opened, heavy_work.refuse, "books")
+        assert await caller("bob").ask(opened, heavy_work.process_id) == first
+        assert int(first) != os.getpid()
+
+
+async def test_what_takes_too_long_or_too_much_or_ends_its_process_is_told_and_the_next_is_served():
+    async with lane(limit_s=3.0, memory_bytes=150 * 2**20) as (opened, caller):
+        with pytest.raises(HTTPException, match="took longer than 3 s"):
+            await caller("ada").ask(opened, heavy_work.sleep, "30")
+        with pytest.raises(HTTPException, match="more than 150 MB of memory"):
+            await caller("ada").ask(opened, heavy_work.fill, "300")
+        with pytest.raises(RuntimeError, match="the process ended"):
+            await caller("ada").ask(opened, heavy_work.die)
+        assert await caller("ada").ask(opened, heavy_work.sleep, "0", b"x" * 2**21) == b"x" * 2**21
+
+
+async def test_who_takes_long_is_ended_when_somebody_else_waits_and_not_for_themselves():
+    async with lane(beside_others_s=1.0) as (opened, caller):
+        await caller("ada").ask(opened, heavy_work.process_id)
+        own = [asyncio.ensure_future(caller("ada").ask(opened, heavy_work.sleep, "1.5")) for _ in range(2)]
+        assert await asyncio.gather(*own) == [b"body", b"body"]
+        greedy = asyncio.ensure_future(caller("ada").ask(opened, heavy_work.sleep, "15"))
+        await asyncio.sleep(0)
+        assert await asyncio.wait_for(caller("bob").ask(opened, heavy_work.sleep, "0"), 8) == b"body"
+        with pytest.raises(HTTPException, match="longer than 1 s"):
+            await greedy
+
+
+async def test_who_has_used_least_goes_first_and_who_has_gone_is_not_worked_for():
+    async with lane() as (opened, caller):
+        await caller("ada").ask(opened, heavy_work.sleep, "0.3")
+        done, gone = [], caller("ada")
+
+        async def ask(name, options="0.05"):
+            await caller(name).ask(opened, heavy_work.sleep, options)
+            done.append(name)
+
+        running = asyncio.ensure_future(ask("ada", "0.5"))
+        await asyncio.sleep(0)
+        waiting = [asyncio.ensure_future(ask(name)) for name in ("ada", "ada", "bob")]
+        left = asyncio.ensure_future(gone.ask(opened, heavy_work.sleep, "20"))
+        await asyncio.sleep(0)
+        gone.leave()
+        await asyncio.wait_for(asyncio.gather(running, *waiting), 10)
+        assert done == ["ada", "bob", "ada", "ada"]
+        await asyncio.gather(left, return_exceptions=True)
+
+
+async def test_of_one_payer_only_so_much_waits():
+    async with lane() as (opened, caller):
+        asked = [
+            asyncio.ensure_future(caller("ada").ask(opened, heavy_work.sleep, "0")) for _ in range(MOST_WAITING + 3)
+        ]
+        ended = await asyncio.gather(*asked, return_exceptions=True)
+        assert [each.status_code for each in ended if isinstance(each, HTTPException)] == [503, 503]
