@@ -20,6 +20,7 @@ from addin.backend.operation.request_log import RequestLog
 from addin.backend.operation.stopping import AnswerWhenStopped
 from addin.backend.routes import ROUTES
 from addin.backend.security import SecurityMiddleware
+from addin.backend.serving import Stopping
 from addin.backend.sign_in.gate import SignInGate
 from addin.backend.sign_in.keeping import keeping_people
 from addin.backend.state import BackendState
@@ -87,6 +88,12 @@ def create_app(
     )
     app.state.backend = backend
     return app
+
+
+def stopping_of(app: Starlette) -> Stopping:
+    """How the application's backend stops: it says first that it is going."""
+    backend: BackendState = app.state.backend
+    return Stopping(backend.drain, backend.settings.drain_s, backend.settings.stop_timeout_s)
 
 
 def _sign_in(backend: BackendState) -> tuple[Sequence[BaseRoute], Sequence[Middleware]]:

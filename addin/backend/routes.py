@@ -290,6 +290,12 @@ async def health(request: Request) -> Response:
     return JsonResponse({"ok": True, **worker})
 
 
+async def serving(request: Request) -> Response:
+    """GET /health/serving: whether new callers may be sent here, 503 once the backend was told to stop."""
+    is_draining = BackendState.of(request).is_draining
+    return JsonResponse({"serving": not is_draining}, 503 if is_draining else 200)
+
+
 async def metrics(request: Request) -> Response:
     """GET /metrics: what is counted and measured, as Prometheus reads it."""
     return Response(BackendState.of(request).metrics_text(), media_type=MEDIA_TYPE)
@@ -297,7 +303,10 @@ async def metrics(request: Request) -> Response:
 
 async def ready(request: Request) -> Response:
     """GET /ready: whether the store and the service work, 503 if not; costs no request of the month."""
-    readiness = await BackendState.of(request).readiness.now()
+    backend = BackendState.of(request)
+    if backend.is_draining:
+        return JsonResponse({"ready": False, "draining": True}, 503)
+    readiness = await backend.readiness.now()
     return JsonResponse(readiness.members(), 200 if readiness.ready else 503)
 
 
@@ -315,6 +324,8 @@ ROUTES = (
     Route("/contract", probe_contract, methods=["POST"]),
     Route("/registry.json", registry),
     Route("/health", health),
+    Route("/live", health),
+    Route("/health/serving", serving),
     Route("/ready", ready),
     Route("/metrics", metrics),
 )

@@ -8,6 +8,7 @@ import logging
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -44,6 +45,25 @@ SAME_WARNINGS = 10
 """Of equal warnings only so many a minute are logged: whoever sends nonsense must not fill the disk."""
 
 _SPARING = SparingFilter(SAME_WARNINGS)
+
+
+TICK_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """How a backend stops: what it does first, and what it grants to callers, in seconds.
+
+    For `drain_s` it answers as before, so that a proxy can send new callers elsewhere; requests that are under way then
+    may take `grace_s` more.
+    """
+
+    begin: Callable[[], object] = lambda: None
+    drain_s: float = 0.0
+    grace_s: float = GRACE_S
+
+
+AT_ONCE = Stopping()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +115,18 @@ def listen(
 
 
 def serve(
-    app: ASGIApp, listener: Listener, *, goes_on: Callable[[], bool] = lambda: True, grace_s: float = GRACE_S
+    app: ASGIApp,
+    listener: Listener,
+    *,
+    goes_on: Callable[[], bool] = lambda: True,
+    stopping: Stopping = AT_ONCE,
 ) -> None:
     """Answer requests until Ctrl-C or SIGTERM, or until `goes_on` says no; then finish those under way and close.
 
     `goes_on` is called every few seconds in a thread. It may renew the certificate: new connections get the new one.
-    Requests under way may take `grace_s` seconds more.
     """
     prepare_process()
-    server = uvicorn.Server(config_of(app, listener, grace_s=grace_s))
+    server = BackendServer(app, listener, stopping)
     with maintained(server, listener.certificate, goes_on), suppress(KeyboardInterrupt):
         server.run(sockets=[listener.socket])
 
@@ -142,7 +165,7 @@ def collect_rarely() -> None:
 def running(app: ASGIApp, listener: Listener) -> Iterator[str]:
     """Run a backend in a thread inside the block, and yield its address."""
     _keep_log_small()
-    server = _Server(config_of(app, listener))
+    server = BackendServer(app, listener)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener.socket]}, daemon=True)
     thread.start()
     server.ready.wait()
@@ -153,12 +176,17 @@ def running(app: ASGIApp, listener: Listener) -> Iterator[str]:
         thread.join()
 
 
-class _Server(uvicorn.Server):
-    """A server that signals when it listens."""
+class BackendServer(uvicorn.Server):
+    """A server that signals when it listens, and that stops so that no caller is lost.
 
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
+    Told to stop, it first says to whoever looks after it that it is going (`Stopping.begin`), and answers everybody for
+    a while; then nobody can connect any more, and what is under way has its time.
+    """
+
+    def __init__(self, app: ASGIApp, listener: Listener, stopping: Stopping = AT_ONCE) -> None:
+        super().__init__(_config(app, listener, stopping.grace_s))
         self.ready = threading.Event()
+        self._stopping = stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen."""
@@ -166,23 +194,35 @@ class _Server(uvicorn.Server):
         self.ready.set()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Close what a caller opened in the last moment, too: uvicorn waits for it, and then leaves it open."""
+        """Announce it, let nobody in any more, and finish what is under way."""
+        self._stopping.begin()
+        until = time.monotonic() + self._stopping.drain_s
+        while time.monotonic() < until and not self.force_exit:  # noqa: ASYNC110 - uvicorn has no event for it
+            await asyncio.sleep(TICK_S)
+        for server in self.servers:
+            server.close()
+        await asyncio.sleep(TICK_S)  # what somebody sent in the last moment is taken
+        closing = asyncio.create_task(self._close_late_ones())
         await super().shutdown(sockets)
+        closing.cancel()
         for connection in list(self.server_state.connections):
             connection.transport.abort()
         await asyncio.sleep(0)
 
+    async def _close_late_ones(self) -> None:
+        """Close connections that uvicorn did not know yet when it closed them: it would wait for their callers."""
+        known = set(self.server_state.connections)
+        while True:
+            await asyncio.sleep(TICK_S)
+            for connection in known & self.server_state.connections:
+                connection.shutdown()
+            known = set(self.server_state.connections)
 
-def config_of(
-    app: ASGIApp | Callable[[], ASGIApp],
-    listener: Listener,
-    *,
-    grace_s: float = GRACE_S,
-    kind: type[uvicorn.Config] = uvicorn.Config,
-) -> uvicorn.Config:
-    """How uvicorn serves `app`, or the application that it makes."""
+
+def _config(app: ASGIApp, listener: Listener, grace_s: float) -> uvicorn.Config:
+    """How uvicorn serves `app`."""
     certificate = listener.certificate
-    return kind(
+    return uvicorn.Config(
         app,
         lifespan="on",
         ws="none",

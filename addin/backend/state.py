@@ -110,6 +110,8 @@ class BackendState:
         self.session_secrets: Sequence[bytes] = ()
         """What sessions, and what is kept of people, are sealed with; two while that is being changed."""
         self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections)
+        self.is_draining = False
+        """Whether it was told to stop: new callers are to go elsewhere."""
         # Counted from the current time, so that hosts also notice a backend that was restarted.
         self._generations = count(int(1000 * self.started_at))
         self._users = UserTenants(settings, lambda user_key: self._open(user_key, share=USER_SHARE))
@@ -145,6 +147,10 @@ class BackendState:
             async with own.in_use():
                 await self._join(own)
                 yield own
+
+    def drain(self) -> None:
+        """Tell whoever asks that new callers are to go elsewhere."""
+        self.is_draining = True
 
     def knows(self, user_key: str | None) -> bool:
         """Whether the key that a request is answered with is known to work, or is the backend's own."""

@@ -94,6 +94,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The number of processes that answer on the port, each on a processor of its own; 1 is enough for one user."""
     stop_timeout_s: _Positive = 2.0
     """How long batches under way may take after the signal to stop, in seconds."""
+    drain_s: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    """How long the backend answers everybody after the signal to stop, while `/ready` says 503: as long as a proxy
+    needs to notice that, in seconds."""
     public_url: str | None = None
     """The https address of a shared deployment, as users reach it."""
     allowed_hosts: tuple[str, ...] = ()

@@ -8,7 +8,8 @@ from typing import TypeAlias
 import msgspec
 
 from addin.formulas import Area, Unworkable, mentions, parse
-from addin.sheet.calculation.entered import is_formula, may_spill
+from addin.sheet.calculation.entered import is_formula
+from addin.sheet.calculation.several import may_spill
 from addin.sheet.formulas import file_form
 from addin.sheet.looks import CellLook, restyle
 from addin.sheet.opened import LINK_BREAKER, shows_day

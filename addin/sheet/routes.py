@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
+import orjson
 from anyio import CapacityLimiter, to_thread
 from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
@@ -43,6 +44,9 @@ MAX_BOOK_BYTES = 64 * 2**20
 
 BOOK_WEIGHT = 4
 """How much memory a book takes while it is worked on, by the size of what was sent."""
+
+MAX_KEPT_BYTES = 4 * 2**20
+"""The largest first book that is kept prepared; opening a larger one again takes seconds again."""
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -84,8 +88,10 @@ def routes(settings: Settings, book: BookToOpen | None = None) -> list[BaseRoute
     """A book in memory may have several times the size of its file."""
     books, formulas = _Worker(settings, one_at_a_time), _Worker(settings, CapacityLimiter(1))
 
+    first = _FirstBook(book, namespace)
+
     async def first_book(_: Request) -> Response:
-        answer = await _opened(lambda: _opened_first(book, namespace), one_at_a_time)
+        answer = JsonResponse(await _in_thread(first.opened, one_at_a_time))
         if not settings.is_shared:
             answer.background = BackgroundTask(warm_up)
         return answer
@@ -199,10 +205,6 @@ def _readable(endpoint: Endpoint) -> Endpoint:
     return checked
 
 
-async def _opened(open_it: Callable[[], dict[str, Any]], limiter: CapacityLimiter) -> Response:
-    return JsonResponse(await _in_thread(open_it, limiter))
-
-
 async def _in_thread(work: Callable[[], T], limiter: CapacityLimiter) -> T:
     """What `work` gives in a thread; a reason of ours why it fails is for the user."""
     try:
@@ -211,11 +213,26 @@ async def _in_thread(work: Callable[[], T], limiter: CapacityLimiter) -> T:
         raise HTTPException(400, str(error)) from None
 
 
-def _opened_first(book: BookToOpen | None, namespace: str) -> dict[str, Any]:
-    """The book that the page begins with, and its bytes, which the page holds to save a copy with its changes."""
-    content, name = (blank_book(), BLANK_NAME) if book is None else (_content_of(book), book.name)
-    opened = open_bytes(content, name, namespace)
-    return opened | {"content": base64.b64encode(content).decode(), "is_blank": book is None}
+class _FirstBook:
+    """The book that the page begins with, prepared once for as long as its file stays the same."""
+
+    def __init__(self, book: BookToOpen | None, namespace: str) -> None:
+        self._book = book
+        self._namespace = namespace
+        self._kept: tuple[bytes, bytes] | None = None
+
+    def opened(self) -> bytes:
+        """The answer as JSON, with the file's bytes, which the page holds to save a copy with its changes."""
+        content = blank_book() if self._book is None else _content_of(self._book)
+        if self._kept is None or self._kept[0] != content:
+            name = BLANK_NAME if self._book is None else self._book.name
+            opened = open_bytes(content, name, self._namespace)
+            whole = {"content": base64.b64encode(content).decode(), "is_blank": self._book is None}
+            answer = orjson.dumps(opened | whole)
+            if len(answer) > MAX_KEPT_BYTES:
+                return answer
+            self._kept = content, answer
+        return self._kept[1]
 
 
 def _content_of(book: BookToOpen) -> bytes:

@@ -22,6 +22,7 @@ from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evid
 from dataservice.client.contract.completeness.lists import ListKind, PulledList
 from dataservice.client.contract.completeness.looks import SEVERAL
 from dataservice.client.contract.paging import (
+    FEWEST_ON_A_PAGE,
     MAX_PAGES,
     Pulled,
     catalogue_may_be_cut,
@@ -49,8 +50,7 @@ from dataservice.client.contract.resources import (
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, newest_first
 from dataservice.client.contract.windows import Window, utc_day
-from dataservice.client.network.call_context import CallContext
-from dataservice.client.network.meter import Meter
+from dataservice.client.network.call_context import CallContext, Meter
 from dataservice.client.network.sender import RequestSender
 from dataservice.errors import (
     DataServiceError,
@@ -76,9 +76,6 @@ def _page(kind: type[Post | WireItem]) -> Callable[[PulledList], Page[Any]]:
         newest_first(pulled.records), pulled.is_complete, kind, pulled.odd, may_be_cut=pulled.may_be_cut
     )
 
-
-FEWEST_ON_A_PAGE = 50
-"""Few services page observations by fewer: what is said to follow so few, without a limit, is not believed at once."""
 
 LISTS: dict[type[Resource[Any]], ListKind] = {
     IndicesResource: ListKind("indices", decode.indices_page, _collection(Indices), lambda index: index.slug),
@@ -165,15 +162,17 @@ class Fetcher:
         """A list, page by page; another page is asked for only where others follow, or the list may have been cut."""
         request = first_request(resource)
         filters = len(request.params) - bool(kind.most)
-        pulled = PulledList(kind, filters)
+        pulled, left = PulledList(kind, filters), 0  # what is left is believed from the second page on, as of signals
         for pages in count():
-            if pages >= self._max_pages:
+            if max(pages + 1, pages + left if pages > 1 and not kind.most else 0) > self._max_pages:
                 what = request.path.rpartition("/")[2]
-                raise self._sender.refused(too_many_pages(f"the {what}", pages, "there are too many"), request, context)
+                raise self._sender.refused(
+                    too_many_pages(f"the {what}", self._max_pages, "there are too many"), request, context
+                )
             page = await self._sender.fetch(
                 request.further(pulled.further), context, partial(_packable, kind, self.evidence)
             )
-            pulled = pulled.with_page(page, self.evidence.now)
+            pulled, left = pulled.with_page(page, self.evidence.now), page.pages
             self.evidence.now = self.evidence.now.after_list(
                 kind.name, pulled.most_rows, is_filtered=bool(filters), went_on=pulled.went_on
             )
@@ -182,6 +181,8 @@ class Fetcher:
         value = kind.whole(pulled)
         if isinstance(value, Indices) and self.evidence.now.reading:
             value = value.read_from(self.evidence.now.reading)
+        if isinstance(resource, PostsResource | WireResource):
+            value = _passing(resource, value)
         return value, pack(value)
 
     async def _history(self, resource: HistoryResource, context: CallContext) -> Answer[Any]:
@@ -239,6 +240,15 @@ class Fetcher:
         newest = None if known is None else known.value.last_day
         is_sure = known is not None and newest is not None and known.is_fresh(now)
         return Pulled.begin(window, newest, newest if is_sure else utc_day(now))
+
+
+def _passing(resource: PostsResource | WireResource, page: Page[Any]) -> Page[Any]:
+    """The page without the records that the filters should have kept out, of a service that ignores some of these.
+
+    What a beat is, only the service tells.
+    """
+    found = page.selected(replace(resource, beat=None).selects)
+    return page if len(found) == len(page) else replace(found, complete=False)
 
 
 @decode.readable
@@ -312,6 +322,8 @@ async def pages_of_window(
     while (position := pulled.next) is not None:
         tried = evidence.now
         asked = tried.asked_window(position.start, position.end or pulled.window.end, is_first=not pulled.pages)
+        if position.further:
+            asked = replace(asked, start=position.asked)
         request = observations_request(slug, asked.start, asked.end).further(position.further)
         if max_pages is not None and pulled.pages + left >= max_pages:
             what = f"the observations of {slug}"
@@ -340,11 +352,8 @@ def _with_page(
     page = decode.observations_page(body, evidence.now.day_first)
     seen = evidence.now.after(page, asked, known_day)
     result = pulled.with_page(page, seen, asked)
-    is_idle = (
-        result.complete
-        and (pulled.promised or page.more is True)
-        and len(result.observations) == len(pulled.observations)
-    )
+    is_new = len(result.arrived) > len(pulled.arrived)
+    is_idle = result.complete and (pulled.promised or page.more is True) and not is_new
     if result.complete and result.pages_new == 1 and is_silent(page):
         seen = seen.after_window(result.observations)
     evidence.now = replace(seen, claims_are_idle=True) if is_idle else seen

@@ -8,7 +8,7 @@ from dataservice.server.db.repository import Store
 from dataservice.server.errors import DatabaseUnavailableError, ImportRefusedError, ServiceError
 from dataservice.server.http.app import create_app
 from dataservice.server.imports.importer import ImportSummary, import_directory
-from dataservice.server.running import RunningService, app_from_environment, running
+from dataservice.server.running import RunningService, running
 from dataservice.server.sample import DailySample, write_sample
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "ServiceError",
     "Store",
     "Tier",
-    "app_from_environment",
     "create_app",
     "import_directory",
     "running",

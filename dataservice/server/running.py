@@ -1,12 +1,12 @@
 """The service on a real port: until Ctrl-C, or inside the calling process for tests, the demo and benchmarks."""
 
 import asyncio
-import os
 import socket
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dataservice.server.db.repository import Store
 from dataservice.server.http.access_log import LOG_CONFIG
-from dataservice.server.http.app import DATABASE_VARIABLE, create_app
+from dataservice.server.http.app import create_app
 from dataservice.server.http.connections import BACKLOG, BoundedProtocol
 from dataservice.server.variants import Variant, VariantMiddleware
-from dataservice.worker_processes import WorkerProcesses
-
-VARIANT_VARIABLE = "DATA_SERVICE_VARIANT"
+from dataservice.worker_processes import NoWorkerError, WorkerProcesses, answer
 
 REMEMBERED_REQUESTS = 1_000_000
 """More than any test or benchmark sends; beyond it old requests are forgotten, so memory does not fill."""
@@ -75,17 +73,24 @@ def serve(
         with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed; here it is the way to end
             uvicorn.Server(uvicorn.Config(_app(store, variant), **options)).run(sockets=[listener])
         return
-    os.environ[DATABASE_VARIABLE] = store.database.location
-    os.environ[VARIANT_VARIABLE] = ",".join(f"{name}={value}" for name, value in (variant or {}).items())
-    app = "dataservice.server.running:app_from_environment"
-    config = uvicorn.Config(app, factory=True, workers=workers, **options)
-    WorkerProcesses(config, sockets=[listener]).run()
+    work = _Worker(store.database.location, listener, dict(variant or {}), options)
+    with suppress(NoWorkerError):  # its own lines say why
+        WorkerProcesses(work, workers, stop_s=SERVER_OPTIONS["timeout_graceful_shutdown"], let_go=listener.close).run()
 
 
-def app_from_environment() -> ASGIApp:
-    """The application that worker processes answer with: its database and its variant stand in the environment."""
-    settings = filter(None, os.environ.get(VARIANT_VARIABLE, "").split(","))
-    return _app(Store(os.environ[DATABASE_VARIABLE]), Variant.parse(settings).unusual)
+@dataclass(frozen=True)
+class _Worker:
+    """What a worker does: it answers on the port that it gets, from a store that it opens."""
+
+    database: str
+    listener: socket.socket
+    variant: Mapping[str, str]
+    options: Mapping[str, Any]
+
+    def __call__(self, beat: Callable[[], None]) -> None:
+        """Answer until told to stop."""
+        config = uvicorn.Config(_app(Store(self.database), self.variant), **self.options)
+        answer(uvicorn.Server(config), self.listener, beat)
 
 
 def _app(store: Store, variant: Mapping[str, str] | None) -> ASGIApp:

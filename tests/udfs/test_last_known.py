@@ -111,3 +111,40 @@ async def test_a_spent_month_ends_by_itself(service, tmp_path):
                 assert (now, stale) == (before, [None] * len(SHEET))
                 quota = session.client.quota_now
                 assert 0 < quota.used_here == quota.cap - quota.remaining
+
+
+DERIVED = {
+    ("SIGNAL_HISTORY", "us-10y", "MAX"): [
+        ("SIGNAL", "us-10y"),
+        ("SIGNAL", "us-10y", "change"),
+        ("SIGNAL", "us-10y", "value", "2026-06-30"),
+        ("SIGNAL_HISTORY", "us-10y", "2026-06-01", "2026-07-31"),
+        ("SIGNAL_HISTORY", "us-10y", "N12"),
+        ("SPARK", "us-10y", "2025-10-01"),
+    ],
+    ("SIGNAL", "us-10y"): [
+        ("SIGNAL", "us-10y", "value", "2026-06-30"),
+        ("SIGNAL_HISTORY", "us-10y", "2026-06-01", "2026-07-31"),
+    ],
+    ("SIGNALS",): [("SIGNAL", "us-10y", "name"), ("SIGNAL", "WTI", "unit")],
+}
+"""By the formula that was answered, others that it tells as well."""
+
+
+@pytest.mark.parametrize("asked", DERIVED, ids=" ".join)
+async def test_what_one_formula_has_shown_is_the_last_known_value_of_others(service, tmp_path, asked):
+    clock, others = Clock(NOON), [Call(parts[0], parts[1:]) for parts in DERIVED[asked]]
+    async with AsyncClient(service.url, service.key, clock=clock) as client:
+        fresh = [outcome.result for outcome in await Session(client, clock=clock).answer(others)]
+    async with process(service, tmp_path, clock) as session:
+        await session.answer([Call(asked[0], asked[1:])])
+    service.running.stop()
+    clock.advance(2 * DAY_S)
+    async with process(service, tmp_path, clock) as session:
+        outcomes = await session.answer(others)
+    for outcome, then in zip(outcomes, fresh, strict=True):
+        now, before = cells_of(outcome.result), cells_of(then)
+        assert (list(now.rows()) if isinstance(now, Grid) else now) == (
+            list(before.rows()) if isinstance(before, Grid) else before
+        )
+        assert outcome.stale.reason.startswith("the service did not answer")

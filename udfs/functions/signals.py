@@ -8,20 +8,22 @@ from datetime import date
 from typing import Annotated, Any
 
 from dataservice.client import Answer, SignalDetail, SignalResource
+from dataservice.client.contract.resources import CATALOGUE_AGE_S
+from dataservice.errors import DataServiceError
 from dataservice.models import Signal
 from udfs.arguments.dates import Day
 from udfs.arguments.kinds import Choice, Count, Text, shown
 from udfs.arguments.options import Options
 from udfs.cells import Table
 from udfs.engine.decorator import udf
-from udfs.engine.effects import EVER, MORE, FastPath, Question, ask, asked_at_hand
+from udfs.engine.effects import EVER, MORE, FastPath, Question, ask, asked_at_hand, have
 from udfs.errors import NoDataError
 from udfs.records.fields import Fields
 from udfs.records.lookup import by_slug, corrected, in_group, ranked
-from udfs.records.resolve import asked_under, fresh_detail, need_catalogue, need_detail
+from udfs.records.resolve import CATALOGUE, asked_under, fresh_detail, need_catalogue, need_detail
 from udfs.timeseries.by_day import Observed, by_day
 from udfs.timeseries.coverage import recent_rhythm
-from udfs.timeseries.loader import latest, observed_in_history
+from udfs.timeseries.loader import last_known_in_history, latest, observed_in_history
 from udfs.timeseries.vintages import PRESENT, VINTAGE_OPTIONS, Vintage, observed_as_of, observed_of
 
 SIGNAL_FIELDS = Fields(
@@ -157,9 +159,9 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     `pct_change` belong to that observation; the other fields do not depend on `at`. `pct_change` is a fraction (0.02
     is 2 %), and blank if the previous value is not positive. `previous` is the previous observation with a value.
 
-    All cells about one signal share one request, which also loads its recent history. An earlier day costs one more
-    request, which loads some years around it. An unknown name is `#N/A` with a suggestion; a day with no observation
-    on or before it is `#N/A` too.
+    All cells about one signal share one request, which also loads its recent history; a catalogue at hand tells name,
+    unit and the like at no cost. An earlier day costs one more request, which loads some years around it. An unknown
+    name is `#N/A` with a suggestion; a day with no observation on or before it is `#N/A` too.
 
     With the option `asof`, the observation and the one before it are shown as they were known here at the end of that
     day, at no cost; what nobody had looked at by then is `#N/A` with the day of the first look. `vintage=first` shows
@@ -169,11 +171,14 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     if vintage.as_of is not None and name in OBSERVED:
         found = await observed_as_of(slug, at, vintage, with_previous=name in NEEDS_PREVIOUS)
         return _field_of(found, name, slug)
-    if name in OBSERVED and vintage == PRESENT and not await fresh_detail(slug):
-        found_in = await observed_in_history(slug, at, today, with_previous=name in NEEDS_PREVIOUS)
-        if found_in is not None:
-            return _field_of(found_in, name, slug)
-    answer = await need_detail(slug)
+    if not await fresh_detail(slug) and (told := await _told_beside(slug, name, at, today, vintage)) is not MORE:
+        return told
+    try:
+        answer = await need_detail(slug)
+    except DataServiceError:
+        if (told := await _told_beside(slug, name, at, today, vintage, is_last_known=True)) is MORE:
+            raise
+        return told
     detail = answer.value
     told = _told_by(answer, slug, field, at, options)
     if told is not MORE:
@@ -188,6 +193,25 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     if name == "state":
         return "fresh" if answer.stale_because is None else "stale"
     return SIGNAL_FIELDS.value(detail.signal, SIGNAL_FIELDS.find(field, [detail.signal]))
+
+
+async def _told_beside(
+    slug: str, name: str, at: date | None, today: date, vintage: Vintage, *, is_last_known: bool = False
+) -> Any:
+    """What a catalogue or a history at hand tells of a signal, in place of its detail; `MORE` where neither does.
+
+    Where no detail can be had, their last known state is enough, however old.
+    """
+    if name in OWN:
+        listed = await have(CATALOGUE, max_age_s=EVER if is_last_known else CATALOGUE_AGE_S)
+        signal = listed.value.find(slug) if listed else None
+        told = None if signal is None else getattr(signal, name)
+        return MORE if told is None else told
+    if name not in OBSERVED or vintage != PRESENT:
+        return MORE
+    look = last_known_in_history if is_last_known else observed_in_history
+    found = await look(slug, at, today, with_previous=name in NEEDS_PREVIOUS)
+    return MORE if found is None else _field_of(found, name, slug)
 
 
 @udf(

@@ -83,16 +83,25 @@ async def known_series(name: str, window: Window, today: date) -> Series:
             far = _known(stored, await have(stored, max_age_s=JUST_NOW_S))
             if _serves(far, window, is_near=is_near):
                 return Series(slug, far)
-        near = recent((await need_of(name, detail)).value)
+        try:
+            near = recent((await need_of(name, detail)).value)
+        except DataServiceError:
+            return Series(slug, await _last_known(name, window, stored))
         if window.is_served_by(near):
             return Series(slug, near)
+    return Series(slug, await _asked_for(name, window, near, stored, today))
+
+
+async def _asked_for(name: str, window: Window, near: Known | None, stored: HistoryResource, today: date) -> Known:
+    """The observations that the service gives; a recent history at hand, where it gives none and that is enough."""
     try:
-        return Series(slug, await _fetched(name, window, await _likely_enough(window, near, stored, today)))
+        return await _fetched(name, window, await _likely_enough(window, near, stored, today))
     except DataServiceError:
+        detail = SignalResource(stored.slug)
         last = await have(detail, max_age_s=EVER)
         if last is None or not window.is_known(recent(last.value)):
             raise
-    return Series(slug, recent((await need_of(name, detail)).value))  # what was shown before is not lost
+    return recent((await need_of(name, detail)).value)  # what was shown before is not lost
 
 
 class NoObservationsError(NoDataError):
@@ -123,14 +132,37 @@ async def observed_in_history(slug: str, day: date | None, today: date, *, with_
 
     Nor where the signal's last detail reached further: windows of such a service come behind.
     """
-    last = None if day is None or as_day(day) >= today else as_day(day)
-    window = HistoryResource(slug, days_before(last or today, NEAR_DAYS), last)
+    window = _near(slug, day, today)
     found = _known(window, await in_memory(window))
     if found is None or not len(found.observations):
         return None
     detail = await have(SignalResource(slug), max_age_s=EVER)
     shown = detail.value.last_day if detail and day is None else None
     if shown is not None and shown > found.observations.last_day:
+        return None
+    return _observed_in(found, day, with_previous=with_previous)
+
+
+async def last_known_in_history(name: str, day: date | None, today: date, *, with_previous: bool) -> Observed | None:
+    """The same out of a history however old, while no detail can be had: that is asked on to its end. None without one.
+
+    Raises `DataServiceError` where nothing is known, and `NoDataError` where there is no such signal.
+    """
+    window = _near(await slug_of(name), day, today)
+    if await have(window, max_age_s=EVER) is None:
+        return None
+    return _observed_in(await _needed(name, window), day, with_previous=with_previous)
+
+
+def _near(slug: str, day: date | None, today: date) -> HistoryResource:
+    """The days in which the latest observation likely lies, or the last one up to a `day`."""
+    last = None if day is None or as_day(day) >= today else as_day(day)
+    return HistoryResource(slug, days_before(last or today, NEAR_DAYS), last)
+
+
+def _observed_in(found: Known, day: date | None, *, with_previous: bool) -> Observed | None:
+    """The latest observation of a part of a history, or the last one up to a `day`; None where it does not show it."""
+    if not len(found.observations):
         return None
     near, wanted = ByDay(found), 2 if with_previous else 1
     places = [len(near) - 1, *near.places(len(near) - 1, 1)] if day is None else near.last(day, wanted) or []
@@ -183,6 +215,17 @@ async def _fetched(name: str, window: Window, resource: HistoryResource) -> Know
     if window.is_served_by(far):
         return far
     return await _needed(name, replace(resource, start=None))
+
+
+async def _last_known(name: str, window: Window, stored: HistoryResource) -> Known:
+    """A stored history that holds the window, however old, while the detail is kept away: what was shown is not lost.
+
+    Called where that has just failed; raises the same where no history is enough.
+    """
+    old = _known(stored, await have(stored, max_age_s=EVER))
+    if old is None or not window.is_known(old):
+        raise
+    return await _needed(name, stored)
 
 
 async def _likely_enough(window: Window, near: Known | None, stored: HistoryResource, today: date) -> HistoryResource:

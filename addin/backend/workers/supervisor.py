@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import signal
 import sys
 import tempfile
 import threading
@@ -18,62 +17,56 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-import uvicorn
 
 from addin.autostart.watching import renewals, watch_in_thread, watched
 from addin.backend.operation.metrics import FOLDER_VARIABLE
-from addin.backend.serving import Listener, config_of, prepare_process
+from addin.backend.serving import BackendServer, Listener, prepare_process
 from addin.backend.workers.directory import WorkerDirectory
 from addin.config.api_key import configure_logging
 from addin.config.json_log import log_as_json
-from addin.config.settings import Settings
+from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
+from dataservice.worker_processes import NoWorkerError, WorkerProcesses, answer
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
-    from starlette.types import ASGIApp
 
 MAX_PATH_BYTES = 104
 """A socket's path is at most so long, with the byte that ends it: on macOS; Linux allows four more."""
 
+_log = logging.getLogger(__name__)
+
 SOCKET_BYTES = len("/addin-workers-12345678/1234567890.sock")
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerApp:
-    """Makes the application in a worker, which is a process that starts with nothing.
+@dataclass(frozen=True)
+class BackendWorker:
+    """What a worker does, which is a process that starts with nothing.
 
     `pages_beside` is a function of a module, so that a worker can import it.
     """
 
     settings: Settings
+    listener: Listener
     place: WorkerDirectory
     pages_beside: Callable[[Settings], Sequence[BaseRoute]]
     is_verbose: bool
 
-    def __call__(self) -> ASGIApp:
-        """The application of this process."""
-        from addin.backend.app import create_app
+    def __call__(self, beat: Callable[[], None]) -> None:
+        """Answer until told to stop."""
+        from addin.backend.app import create_app, stopping_of
 
         configure_logging(verbose=self.is_verbose)
         if self.settings.log_json:
             log_as_json()
         prepare_process()
-        threading.Thread(target=_end_with_parent, args=(self.place,), name="watch the parent", daemon=True).start()
-        return create_app(self.settings, place=self.place, pages_beside=self.pages_beside(self.settings))
-
-
-class WorkerConfig(uvicorn.Config):
-    """How a worker serves: it takes up a certificate that was renewed."""
-
-    def load(self) -> None:
-        """Load what the worker needs, in the worker."""
-        super().load()
-        if self.ssl_certfile is not None and self.ssl_keyfile is not None:
-            from addin.tls.certificates import Certificate  # cryptography takes long to load
-
-            own = Certificate(Path(self.ssl_certfile), Path(self.ssl_keyfile))
-            watch_in_thread(renewals(self, own), threading.Event())  # until the process ends
+        threading.Thread(target=_tidy_up, args=(self.place,), name="tidy up", daemon=True).start()
+        app = create_app(self.settings, place=self.place, pages_beside=self.pages_beside(self.settings))
+        server = BackendServer(app, self.listener, stopping_of(app))
+        if (own := self.listener.certificate) is not None:
+            server.config.load()
+            watch_in_thread(renewals(server.config, own), threading.Event())  # until the process ends
+        answer(server, self.listener.socket, beat)
 
 
 def serve_workers(
@@ -84,27 +77,55 @@ def serve_workers(
     *,
     maintenance: Callable[[], object] = lambda: None,
 ) -> None:
-    """Answer requests from so many processes until Ctrl-C or SIGTERM; one that dies is replaced within a second.
+    """Answer requests from so many processes until Ctrl-C or SIGTERM; one that dies or stands still is replaced.
 
-    `maintenance` is called every few seconds; it may renew the certificate, which all workers then take up.
-    Raises `AddinError` on Windows, whose processes cannot share what these share.
+    On SIGHUP the settings are read anew, and the workers are replaced one after another. `maintenance` is called every
+    few seconds; it may renew the certificate, which all workers then take up. Raises `AddinError` where no worker can
+    begin, and on Windows, whose processes cannot share what these share.
     """
     if sys.platform == "win32":
         raise AddinError("several workers need Linux or macOS; on Windows run addin serve without --workers")
-    from dataservice.worker_processes import WorkerProcesses
-
     verbose = logging.getLogger("addin").isEnabledFor(logging.DEBUG)
     with tempfile.TemporaryDirectory(prefix="addin-workers-", dir=folder_for_sockets(tempfile.gettempdir())) as folder:
         place = WorkerDirectory(Path(folder), time.time())
-        app = WorkerApp(share_of(settings, workers), place, pages_beside, verbose)
         metrics = place.folder / "metrics"
         metrics.mkdir()
         os.environ[FOLDER_VARIABLE] = str(metrics)  # the workers inherit it
-        config = config_of(app, listener, grace_s=settings.stop_timeout_s, kind=WorkerConfig)
-        config.factory, config.workers = True, workers
-        with watched(maintenance):
-            WorkerProcesses(config, sockets=[listener.socket]).run()
-        listener.socket.close()
+
+        def work(now: Settings) -> BackendWorker:
+            return BackendWorker(share_of(now, workers), listener, place, pages_beside, verbose)
+
+        processes = WorkerProcesses(
+            work(settings),
+            workers,
+            stop_s=settings.drain_s + settings.stop_timeout_s,
+            reload=lambda: _read_anew(work),
+            let_go=listener.socket.close,
+        )
+        try:
+            with watched(maintenance):
+                processes.run()
+        except NoWorkerError as error:
+            raise AddinError(str(error)) from None
+
+
+def _read_anew(work: Callable[[Settings], BackendWorker]) -> BackendWorker | None:
+    """What workers do with the settings as they stand now; None, and a line in the log, if these cannot be used.
+
+    Address, port and number of workers stay; variables of the environment are those of the start.
+    """
+    try:
+        return work(load_settings())
+    except (AddinError, OSError) as error:
+        _log.error("the settings cannot be read anew, so nothing changes: %s", error)
+        return None
+
+
+def _tidy_up(place: WorkerDirectory) -> None:
+    """Remove the folder when the process that made it was killed: nobody else would."""
+    if (parent := parent_process()) is not None:
+        wait([parent.sentinel])
+        shutil.rmtree(place.folder, ignore_errors=True)
 
 
 def folder_for_sockets(folder: str) -> str:
@@ -131,11 +152,3 @@ def share_of(settings: Settings, workers: int) -> Settings:
         "requests_bytes",
     )
     return msgspec.structs.replace(settings, **{name: -(-getattr(settings, name) // workers) for name in names})
-
-
-def _end_with_parent(place: WorkerDirectory) -> None:
-    """End this process when the one that started it is gone: nobody else would end it, nor remove the folder."""
-    if (parent := parent_process()) is not None:
-        wait([parent.sentinel])
-        shutil.rmtree(place.folder, ignore_errors=True)
-        os.kill(os.getpid(), signal.SIGTERM)

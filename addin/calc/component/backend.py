@@ -18,10 +18,14 @@ CONNECT_S = 2.0
 ANSWER_S = 60.0
 """Longer than the backend's own deadline for a batch, so that its last known values still arrive."""
 
-RESTARTING_STATUS = 503
-RESTARTING = b'"kind":"restarting"'
+AWAY = frozenset({502, 503, 504})
+"""The statuses of a backend that restarts or has no room for now, and of a proxy that does not reach it."""
+
 RESTART_PAUSES_S = (0.5, 1.0, 2.0, 4.0)
-"""A backend that says that it is restarting is asked again; that takes some seconds."""
+"""A backend that is away is asked again, if it was there a moment ago: a restart takes some seconds."""
+
+JUST_NOW_S = 60.0
+"""Whoever answered within this time may be restarting; else nobody has started it."""
 
 ATTEMPTS = 2
 """How often a request is sent whose connection breaks."""
@@ -77,6 +81,7 @@ class BackendClient:
         self._sleep = sleep
         self._down_until = 0.0
         self._down_because = ""
+        self._answered_at = float("-inf")
         self._idle: list[http.client.HTTPConnection] = []
         self.requests = 0
         """The requests to the service that the backend spent on calls from here."""
@@ -166,30 +171,31 @@ class BackendClient:
             raise BackendError(self._down_because, is_away=True)
         try:
             status, content = self._exchange_again(method, path, body)
-            reply = json.loads(content)
+            reply = json.loads(content) if status not in AWAY else _members(content)
         except (OSError, http.client.HTTPException, ValueError) as error:
             self._down_until = self._clock() + DOWN_S
             self._down_because = self._why(error)
             raise BackendError(self._down_because, is_away=True) from error
         if status != 200 or not isinstance(reply, dict):
             reason = reply.get("error") if isinstance(reply, dict) else None
-            raise BackendError(f"the backend refused: {reason or f'status {status}'}", status)
+            refusal = f"the backend refused: {reason or f'status {status}'}"
+            raise BackendError(refusal, status, is_away=status in AWAY)
         return reply
 
     def _exchange_again(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
-        """The same as `_exchange`; a backend that says that it is restarting is asked again until it is back."""
-        is_restarting = False
+        """The same as `_exchange`; a backend that is away though it was there just now is asked until it is back."""
         for pause_s in RESTART_PAUSES_S:
             try:
                 status, content = self._exchange(method, path, body)
             except ConnectionError:
-                if not is_restarting:
+                if self._clock() - self._answered_at > JUST_NOW_S:
                     raise
             else:
-                if status != RESTARTING_STATUS or RESTARTING not in content:
+                self._answered_at = self._clock()
+                if status not in AWAY:
                     return status, content
-                is_restarting = True
             self._sleep(pause_s)
+        self._answered_at = float("-inf")  # nobody waits a second time
         return self._exchange(method, path, body)
 
     def _exchange(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
@@ -248,6 +254,14 @@ class BackendClient:
             command = "addin serve --http" if url.startswith("http:") else "addin serve"
             return f"the add-in's backend does not run at {url}; start it with: {command}"
         return f"the add-in's backend at {url} did not answer ({error or type(error).__name__})"
+
+
+def _members(content: bytes) -> Any:
+    """What a refusal says, where it says it in JSON; a proxy sends a page."""
+    try:
+        return json.loads(content)
+    except ValueError:
+        return None
 
 
 def is_pending(reply: Any) -> bool:

@@ -45,7 +45,7 @@ def mcp(
 
 
 def _serve_http(settings: Settings, port: int) -> None:
-    from addin.backend.serving import listen, serve
+    from addin.backend.serving import Stopping, listen, serve
     from addin.mcp.over_http import http_app, own_token, token_file
 
     app = http_app(settings, own_token())
@@ -60,5 +60,5 @@ def _serve_http(settings: Settings, port: int) -> None:
         f"Answering MCP at {listener.url}/mcp from {settings.base_url}\n"
         f"A client sends the header Authorization: Bearer with {proof}.\nCtrl-C ends it."
     )
-    serve(app, listener, grace_s=settings.stop_timeout_s)
+    serve(app, listener, stopping=Stopping(grace_s=settings.stop_timeout_s))
     echo("Stopped.")

@@ -38,6 +38,7 @@ def serve(
       addin serve --http --workers 4
     """
     from addin.backend import serving
+    from addin.backend.app import stopping_of
     from addin.backend.operation.set_up import concerns, refuse_misspelt
     from addin.cli.backend import new_backend, shared_sheet
     from addin.config.api_key import find_key
@@ -60,7 +61,7 @@ def serve(
         echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
     echo("Ctrl-C ends it." if processes == 1 else f"{processes} workers answer. Ctrl-C ends them.")
     if processes == 1:
-        serving.serve(app, listener, goes_on=_maintenance(backend), grace_s=settings.stop_timeout_s)
+        serving.serve(app, listener, goes_on=_maintenance(backend), stopping=stopping_of(app))
     else:
         from addin.backend.workers.supervisor import serve_workers
 

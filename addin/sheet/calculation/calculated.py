@@ -25,6 +25,7 @@ from addin.workbook.ooxml.positions import address
 from udfs.cells import Scalar, serial
 from udfs.errors import CellError
 
+ONE_FOR_SEVERAL = "a function in it takes one value, and Excel may give it several, one after the other"
 RESTS = "it rests on a cell whose value is not proven"
 
 _ENLARGING = frozenset({"AVERAGEIF", "SUMIF"})
@@ -115,7 +116,15 @@ def _result(result: Result, asks: dict[str, list[Any]], *, is_whole: bool) -> Ca
         is_inherited = result.unproven in (RESTS_ON_UNPROVEN, FINDS_UNPROVEN)
         return Calculated(unproven=RESTS if is_inherited else result.unproven)
     rows = result.rows if result.formula.is_array else [[result.value]]
+    if result.formula.is_array and _is_refused(rows):
+        return Calculated(unproven=ONE_FOR_SEVERAL)
     return Calculated([[_to_page(value) for value in row] for row in rows])
+
+
+def _is_refused(rows: Sequence[Sequence[Scalar]]) -> bool:
+    """Whether the one value for several is the error of a function that takes no more than one."""
+    value = rows[0][0] if len(rows) == len(rows[0]) == 1 else None
+    return isinstance(value, CellError) and value.message == "#VALUE!"
 
 
 def _looks_further(result: Result) -> bool:

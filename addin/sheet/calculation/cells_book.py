@@ -10,7 +10,7 @@ from html import escape
 
 import msgspec
 
-from addin.sheet.calculation.entered import may_spill
+from addin.sheet.calculation.several import may_spill
 from addin.sheet.edits import Shown, Value
 from addin.sheet.formulas import file_form
 from addin.sheet.opened import LINK_BREAKER

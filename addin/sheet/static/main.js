@@ -13,6 +13,7 @@ import { relyOnProof } from "./proof/compiling.js";
 import { askBeforeSpending, askUser, watchQuestion } from "./question.js";
 import { element, StatusLine } from "./status_line.js";
 import { TextView } from "./text_view.js";
+import { keepTypedText } from "./typing.js";
 
 const MOST_BYTES = 40 * 2 ** 20;
 
@@ -65,6 +66,7 @@ async function start() {
   addMarks((place) => book?.workedOut.differing.get(place)?.isShown ?? false, () => line.tell(book.notes));
   keepFiles((sentence) => line.complain(sentence), changed, (cell) => setTimeout(() => void book.advise(cell), 0));
   keepPastedTextText();
+  keepTypedText();
   offerLists();
   nameMonths();
   isDark.addEventListener("change", () => void display());

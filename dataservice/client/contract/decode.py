@@ -100,6 +100,8 @@ class CataloguePage:
     """The parameters that ask for the next page, as the service names them."""
     may_be_cut: bool = False
     """Whether these are the first signals again, and nothing shows that they are all."""
+    pages: int = 0
+    """How many pages follow, where the service counts them."""
 
     @property
     def rows(self) -> int:
@@ -107,8 +109,8 @@ class CataloguePage:
         return len(self.signals) if self.read is None else self.read
 
     def pages_behind(self, offset: int) -> int:
-        """At least how many requests take what lies behind `offset`, by the total; 0 where none is told."""
-        return -(-max(0, (self.total or 0) - offset) // max(1, self.rows))
+        """At least how many requests take what lies behind `offset`, by what is told; 0 where nothing is."""
+        return max(self.pages, -(-max(0, (self.total or 0) - offset) // max(1, self.rows)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,8 @@ class ListPage(Generic[R]):
     more: bool | None
     further: Params
     rows: int
+    pages: int = 0
+    """At least how many requests what follows takes, by what is told; 0 where nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +148,13 @@ class ObservationsPage:
     further: Params = ()
     day_first: bool | None = None
     """How days such as 03/04/2026 are written, where there are such days and others that show it."""
+    pages: int = 0
+    """How many pages follow, where the service counts them."""
 
     @property
     def pages_left(self) -> int:
-        """At least how many requests what follows takes, by the total; 0 where there is none."""
-        return -(-(self.left or 0) // max(1, self.rows))
+        """At least how many requests what follows takes, by what is told; 0 where nothing is."""
+        return max(self.pages, -(-(self.left or 0) // max(1, self.rows)))
 
 
 def catalogue_page(body: bytes) -> CataloguePage:
@@ -156,7 +162,7 @@ def catalogue_page(body: bytes) -> CataloguePage:
     records, beside = list_in(decoded(body))
     said = following(beside, body, len(records))
     signals, odd = records_in(records, Signal)
-    return CataloguePage(signals, said.limit, said.total, said.more, len(records), odd, said.params)
+    return CataloguePage(signals, said.limit, said.total, said.more, len(records), odd, said.params, pages=said.pages)
 
 
 def signal_detail(body: bytes, day_first: bool | None = None) -> SignalDetail:
@@ -169,10 +175,11 @@ def signal_detail(body: bytes, day_first: bool | None = None) -> SignalDetail:
         if "slug" not in raw:
             raise MalformedAnswerError("no `slug` in `data`")
         told = raw.pop("history", None)
-        history = Observations.empty() if told is None else _observations(_history.decode(told))
+        read = [] if told is None else _history.decode(told)
+        history = _observations(read)
         fields = {name: msgspec.json.decode(text) for name, text in raw.items()}
     except (msgspec.MsgspecError, MalformedAnswerError):
-        fields = signal_in(decoded(body))
+        fields, read = signal_in(decoded(body)), []
         rows = _history_in(fields.pop("history", None))
         history = _dated(*columns_of(rows, day_first))
         day_first = order_of_days(times_in(rows)) if day_first is None else day_first
@@ -182,11 +189,19 @@ def signal_detail(body: bytes, day_first: bool | None = None) -> SignalDetail:
     signal = record_in(fields, Signal)
     if found is None or found == {}:
         return SignalDetail(signal, _newest(history), history)
+    if read and (newest := _same_row(found, read[-1])) is not None:
+        return SignalDetail(signal, newest, history)
     return SignalDetail(signal, _latest(found, history, day_first), history)
 
 
 def _history_in(told: Any) -> list[Any]:
     return [] if told is None else list_in({"data": told})[0]
+
+
+def _same_row(told: Any, row: _Row) -> Observation | None:
+    """The latest observation where it is told as the last row of the history is, which was read already."""
+    is_same = told == {"observed_at": row.observed_at, "value": row.value} and row.observed_at.endswith("Z")
+    return Observation(observed_at=row.observed_at, value=row.value) if is_same else None
 
 
 def _latest(told: Any, history: Observations, day_first: bool | None) -> Observation | None:
@@ -227,9 +242,8 @@ def _page_of_other_form(body: bytes, day_first: bool | None) -> ObservationsPage
     said = following(beside, body, len(rows))
     left = _left(said.total, said.offset, len(rows))
     newest_first = len(times) > 1 and times[0] > times[-1]
-    return ObservationsPage(
-        _dated(times, values), len(rows), left, said.limit, newest_first, said.more, said.offset, said.params, day_first
-    )
+    told = (said.more, said.offset, said.params, day_first, said.pages)
+    return ObservationsPage(_dated(times, values), len(rows), left, said.limit, newest_first, *told)
 
 
 def _left(total: int | None, offset: int, rows: int) -> int | None:
@@ -263,9 +277,10 @@ def _collection_page(body: bytes, kind: type[R]) -> ListPage[R]:
     records, beside = list_in(decoded(body))
     said = following(beside, body, len(records))
     found, odd = records_in(records, kind)
-    left = said.total is not None and said.total > said.offset + len(records)
-    more = said.more if said.more is not None else (left or (False if said.total is not None else None))
-    return ListPage(found, odd, more, said.params, len(records))
+    left = max(0, (said.total or 0) - said.offset - len(records))
+    more = said.more if said.more is not None else (bool(left) or (False if said.total is not None else None))
+    pages = max(said.pages, -(-left // max(1, len(records))))
+    return ListPage(found, odd, more, said.params, len(records), pages)
 
 
 def _newest(history: Observations) -> Observation | None:

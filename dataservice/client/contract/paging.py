@@ -25,6 +25,9 @@ from dataservice.observations import Observations
 COMMON_SIZES = frozenset({50, 100, 200, 250, 300, 365, 500})
 """Of pages, where they are not those of the contract."""
 
+FEWEST_ON_A_PAGE = 50
+"""Few services page observations by fewer: what is said to follow so few, without a limit, is not believed at once."""
+
 SEVERAL_ROWS = 12
 """Fewer rows than these are no window that was cut without a word."""
 
@@ -71,12 +74,14 @@ def catalogue_may_be_cut(page: CataloguePage, known: Collection[str], *, is_firs
 class Position:
     """Where the next page begins: at the day `start`, `further` behind it by the service's own parameters.
 
-    With an `end` it is a look back: whether anything lies before what has arrived.
+    With an `end` it is a look back: whether anything lies before what has arrived. What is `further` counts from the
+    day that was `asked` for.
     """
 
     start: date
     further: Params = ()
     end: date | None = None
+    asked: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +89,13 @@ class Pulled:
     """The observations of a window as far as its pages have arrived.
 
     The next page begins on the last day seen, and what comes twice is dropped: only documented parameters are used,
-    but for a day that fills more than a page. `next` is None when the window is complete. `newest` is a day that is
-    known from elsewhere to have an observation; behind the day `last` there is none. `promised`: the page before said
-    that others follow.
+    but for a day that fills more than a page. `next` is None when the window is complete. `arrived` holds also what
+    came from the days beside the window, which are asked for with it. `newest` is a day that is known from elsewhere to
+    have an observation; behind the day `last` there is none. `promised`: the page before said that others follow.
     """
 
     window: Window
-    observations: Observations
+    arrived: Observations
     next: Position | None
     pages: int = 0
     newest: date | None = None
@@ -103,6 +108,11 @@ class Pulled:
     def begin(cls, window: Window, newest: date | None = None, last: date | None = None) -> Pulled:
         """Nothing yet of a window."""
         return cls(window, Observations.empty(), Position(window.start), newest=newest, last=last)
+
+    @property
+    def observations(self) -> Observations:
+        """What has arrived of the window."""
+        return self.arrived.between(self.window.start, self.window.end)
 
     @property
     def next_start(self) -> date | None:
@@ -135,11 +145,13 @@ class Pulled:
             )
         if position.end is not None:
             return self._looked_back(found.between(position.start, position.end), page, evidence)
-        together = self.observations.merged(found.between(self.window.start, self.window.end))
-        is_new = len(together) > len(self.observations)
+        if self._may_lack(position, asked, evidence):
+            return replace(self, pages=self.pages + 1, next=position)  # what came lies behind rows that did not
+        together = self.arrived.merged(found)
+        is_new = len(together) > len(self.arrived)
         result = replace(
             self,
-            observations=together,
+            arrived=together,
             pages=self.pages + 1,
             promised=_claims(page, evidence),
             pages_new=self.pages_new + is_new,
@@ -148,15 +160,14 @@ class Pulled:
         follows = self._follows(page, evidence)
         if page.is_newest_first and (follows is not False or result.promised):
             raise MalformedAnswerError("a page of observations came newest first; expected oldest first")
-        if self._may_lack(position, asked, evidence):
-            return replace(result, next=position)
         if follows is False:
             is_unkept = (result.promised and len(found)) or (self.promised and not is_new and not position.further)
             return replace(result, next=_look_back(result)) if is_unkept else done
         if not is_new and not position.further:
-            behind = _unkept_promise(result, page, position, was_promised=self.promised)
+            behind = _unkept_promise(result, page, position, asked, was_promised=self.promised)
             return done if behind is None else replace(result, next=behind)
-        return replace(result, next=self._behind(page, position, evidence, follows, is_new=is_new))
+        behind = self._behind(page, position, evidence, follows, is_new=is_new)
+        return replace(result, next=replace(behind, asked=asked) if behind and behind.further else behind)
 
     def _looked_back(self, older: Observations, page: ObservationsPage, evidence: Evidence) -> Pulled:
         """The whole window, once nothing lies before what has arrived.
@@ -166,16 +177,16 @@ class Pulled:
         result = replace(self, next=None, pages=self.pages + 1, promised=False)
         if not len(older):
             return result
-        is_next = self.observations.first_day - older.last_day <= _pause(older, self.observations)
+        is_next = self.arrived.first_day - older.last_day <= _pause(older, self.arrived)
         if self.promised or not is_silent(page) or not is_next:
             raise MalformedAnswerError(f"pages that begin with the newest: {older.last_day} came behind a later day")
-        result = replace(result, observations=older.merged(self.observations), pages_new=self.pages_new + 1)
+        result = replace(result, arrived=older.merged(self.arrived), pages_new=self.pages_new + 1)
         return result if page.rows < evidence.newest_rows else replace(result, next=_look_back(result))
 
     def _may_lack(self, position: Position, asked: date | None, evidence: Evidence) -> bool:
         """Whether a page behind the first left out rows of the day that it began with: `start` turned out to."""
         is_behind = bool(self.pages) and asked == position.start and not position.further
-        return is_behind and evidence.start_included is False and not _is_one_a_day(self.observations)
+        return is_behind and evidence.start_included is False and not _is_one_a_day(self.arrived)
 
     def _follows(self, page: ObservationsPage, evidence: Evidence) -> bool | None:
         """Whether other rows of the window follow a page; None where that is not known yet."""
@@ -188,6 +199,8 @@ class Pulled:
             return True
         if page.more is False or (page.left == 0 and not _may_count_itself(page, evidence)):
             return False
+        if is_silent(page) and evidence.tells_more and not evidence.claims_are_idle:
+            return False  # it says so where others follow
         if is_silent(page) and _stops_short(found, min(self.window.end, self.last or date.max)):
             return None
         if 0 < page.rows < evidence.most_rows and page.rows not in COMMON_SIZES:
@@ -200,17 +213,26 @@ class Pulled:
     ) -> Position | None:
         """Where the next page begins, behind a page that others may follow; None where nothing came any more."""
         last_day = page.observations.last_day
+        further = page.further or _offset_behind(page, position)
+        if position.further and is_new and further != position.further:
+            return Position(max(last_day, position.start), further)  # it works, and saves a page of known rows
         if last_day > position.start and (is_new or position.further):
             return Position(last_day)
         if _is_one_a_day(page.observations) and last_day < date.max:
             return Position(last_day if evidence.start_included is None else day_after(last_day))
-        if is_new and page.further and page.further != position.further:
-            return Position(position.start, page.further)
-        if follows is None and page.rows < OBSERVATIONS_LIMIT and page.rows not in COMMON_SIZES:
+        if is_new and further != position.further:
+            return Position(position.start, further)
+        if follows is None and page.rows < FEWEST_ON_A_PAGE:
             return None  # one day, and no service pages so
         raise MalformedAnswerError(
             f"more than {page.rows:,} observations on {last_day}, and no way to ask for the rest of them"
         )
+
+
+def _offset_behind(page: ObservationsPage, position: Position) -> Params:
+    """The parameter that asks for what lies behind a page, where the service names none: as the catalogue has it."""
+    offset = dict(position.further).get("offset", "0")
+    return (("offset", str((int(offset) if offset.isdigit() else 0) + page.rows)),)
 
 
 def too_many_pages(what: str, max_pages: int, advice: str) -> TooManyPagesError:
@@ -234,7 +256,7 @@ def fewest(pulls: list[Window], rows: Callable[[Window], int]) -> list[Window]:
 
 def _look_back(pulled: Pulled) -> Position | None:
     """A look at the days before all that has arrived; None where the window has none."""
-    first_day = pulled.observations.first_day if len(pulled.observations) else pulled.window.start
+    first_day = pulled.arrived.first_day if len(pulled.arrived) else pulled.window.start
     return None if first_day <= pulled.window.start else Position(pulled.window.start, end=day_before(first_day))
 
 
@@ -259,7 +281,7 @@ def _may_be_cut(pulled: Pulled, page: ObservationsPage, evidence: Evidence) -> b
 
     They begin long after its first day, no page brought more, and no larger window was found to be whole.
     """
-    found, start = pulled.observations, pulled.window.start
+    found, start = pulled.arrived, pulled.window.start
     if not is_silent(page) or pulled.pages_new != 1 or len(found) < SEVERAL_ROWS or evidence.was_whole(found):
         return False
     if page.rows < evidence.newest_rows:
@@ -268,13 +290,13 @@ def _may_be_cut(pulled: Pulled, page: ObservationsPage, evidence: Evidence) -> b
 
 
 def _unkept_promise(
-    pulled: Pulled, page: ObservationsPage, position: Position, *, was_promised: bool
+    pulled: Pulled, page: ObservationsPage, position: Position, asked: date | None, *, was_promised: bool
 ) -> Position | None:
     """Where to look once nothing came but what is known: at what is said to follow, or before all that has arrived."""
     if pulled.promised and page.further:
-        return Position(position.start, page.further)
+        return Position(position.start, page.further, asked=asked)
     if page.more:
-        last_day = pulled.observations.last_day
+        last_day = pulled.arrived.last_day
         raise MalformedAnswerError(f"more is said to follow {last_day}, and what came was known already")
     return _look_back(pulled) if pulled.promised or was_promised else None
 

@@ -16,8 +16,6 @@ from dataservice.server.http.responses import json_answer, on_http_error, on_inv
 from dataservice.server.http.routes import router
 from dataservice.server.records import ErrorBody
 
-DATABASE_VARIABLE = "DATA_SERVICE_DB"
-
 TITLE = "Data Service"
 VERSION = "1.0.0"
 SUMMARY = "Read-only data signals, composite indices, currents, research posts and the wire of primary sources."

@@ -85,7 +85,7 @@ def test_new_connections_get_a_renewed_certificate_without_a_restart(tmp_path):
     own = Certificates(tmp_path / "certificates")
     own.ensure(NOW)
     listener = serving.listen("127.0.0.1", 0, own.leaf)
-    server = serving._Server(serving.config_of(Starlette(), listener))
+    server = serving.BackendServer(Starlette(), listener)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener.socket]}, daemon=True)
     with maintained(server, own.leaf, lambda: True, every_s=0.01):
         thread.start()
@@ -106,7 +106,7 @@ def test_no_connection_fails_while_the_certificate_is_renewed(tmp_path):
         own.ensure(NOW + dt.timedelta(days=days))
         pairs.append((own.leaf.certificate.read_bytes(), own.leaf.private_key.read_bytes()))
     listener = serving.listen("127.0.0.1", 0, own.leaf)
-    server = serving._Server(serving.config_of(Starlette(), listener))
+    server = serving.BackendServer(Starlette(), listener)
     take_up = renewals(server.config, own.leaf)
     ended, failed, seen = threading.Event(), [], set()
 

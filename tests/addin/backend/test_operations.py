@@ -4,6 +4,9 @@ import asyncio
 import logging
 import traceback
 
+import httpx
+
+from addin.backend.app import create_app, stopping_of
 from addin.backend.operation.readiness import CHECKED_FOR_S, ReadinessCheck
 from addin.backend.operation.request_log import SparingFilter
 from addin.backend.service_connections import ServiceConnections
@@ -29,6 +32,15 @@ def test_with_a_dead_redis_it_is_alive_and_not_ready(service, tmp_path):
         assert response.json()["store"].startswith("failing: it cannot be reached")
         assert "a-password" not in response.text
         assert "value" in backend.batch(["SIGNAL", "us-cpi"])["answers"][0]
+
+
+async def test_told_to_stop_it_says_so_and_answers_all_the_same():
+    app = create_app(Settings(url="https://data.example"), key=None)
+    stopping_of(app).begin()
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        told = [(await http.get(path)).status_code for path in ("/ready", "/health/serving", "/live", "/registry.json")]
+    assert told == [503, 503, 200, 200]
 
 
 def test_without_the_service_it_is_alive_and_not_ready(backend, service):

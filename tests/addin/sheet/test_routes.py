@@ -44,6 +44,16 @@ def test_the_licences_of_the_component_are_served_with_it(service, tmp_path):
     assert "@odoo/o-spreadsheet 19.3.7 (LGPL-3.0-or-later) sha512-" in versions
 
 
+def test_the_first_book_is_read_anew_as_soon_as_its_file_changes(service, tmp_path):
+    path = make_book(tmp_path / "book.xlsx", {"A1": 1})
+    with sheet_server(service, tmp_path, path) as url, httpx.Client(base_url=url, trust_env=False) as http:
+        first, again = (http.get("/sheet/book").json() for _ in range(2))
+        make_book(path, {"A1": 2})
+        changed = http.get("/sheet/book").json()
+    assert again == first
+    assert changed["parts"] != first["parts"]
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [

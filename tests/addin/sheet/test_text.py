@@ -3,7 +3,7 @@
 import openpyxl
 import pytest
 
-from tests.addin.sheet.parts.pages import opened_sheet, sheet_server
+from tests.addin.sheet.parts.pages import empty_sheet, opened_sheet, sheet_server
 from tests.addin.workbook.books import make_book, values
 
 pytestmark = pytest.mark.usefixtures("component")
@@ -58,3 +58,24 @@ def test_text_in_a_book_is_text_in_the_sheet_and_in_its_copy(chromium, service, 
         assert shown == HOSTILE
         page.download(copy)
     assert values(copy, "Sheet1", *(f"A{row}" for row in range(1, len(HOSTILE) + 1))) == HOSTILE
+
+
+TYPED_AT_ONCE = """(parts) => {
+  for (const part of parts) {
+    if (part === "Enter" || part === "F2") {
+      for (const event of ["keydown", "keyup"]) {
+        document.activeElement.dispatchEvent(new KeyboardEvent(event, { key: part, bubbles: true, cancelable: true }));
+      }
+    } else for (const sign of part) document.execCommand("insertText", false, sign);
+  }
+}"""
+"""Keys that all come before anything is drawn, as on a page that is busy."""
+
+
+def test_no_key_is_lost_or_lands_in_another_cell_however_fast_they_come(chromium, service, tmp_path):
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.put({"A4": "old", "A5": "start"})
+        page.select("A1")
+        typed = ["first line", "Enter", "12", "Enter", "=A2*2", "Enter", "new", "Enter", "F2", "ed", "Enter"]
+        page.tab.evaluate(TYPED_AT_ONCE, typed)
+        assert page.values("A1", "A2", "A3", "A4", "A5") == ["first line", 12, 24, "new", "started"]

@@ -33,6 +33,28 @@ def test_ranges_are_seen_whole_also_where_the_component_cannot_read_the_formula(
         assert page.values("C1", "C2", "C3") == ["153", 9, 51]
 
 
+def test_a_formula_has_as_many_values_as_in_excel(chromium, service, tmp_path):
+    cells = {"A1": "1", "A2": "2", "A3": "3", "B1": "4", "B2": "6", "B3": "9"}
+    typed = {
+        "D1": "=SEQUENCE(3)",
+        "E1": "=VLOOKUP(A1:A3,A1:B3,2,FALSE)",
+        "F1": "=INDEX(A1:B3,0,2)",
+        "G1": "=LARGE(B1:B3,A1:A3)",
+        "H1": '=TEXTSPLIT("a;b;c",,";")',
+        "I1": "=INDEX(A1:A3,2)",
+    }
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.put(cells)
+        page.put(typed)
+        shown = {column: page.values(*(f"{column}{row}" for row in (1, 2, 3))) for column in "DEFGHI"}
+        page.put({"K1": "=RANK(A1:A3,A1:A3)", "L1": "=RANDBETWEEN(5,7)"})
+        assert page.cell("K1")["message"].startswith("not proven: "), "the engine ranks one value only"
+        assert page.cell("L1")["value"] in (5, 6, 7)
+    assert shown == {
+        "D": [1, 2, 3], "E": [4, 6, 9], "F": [4, 6, 9], "G": [9, 6, 4], "H": ["a", "b", "c"], "I": [2, None, None]
+    }  # fmt: skip
+
+
 def test_arithmetic_on_numbers_is_there_without_the_backend(chromium, service, tmp_path):
     with empty_sheet(chromium, service, tmp_path) as page:
         page.put({"A1": "3", "A2": "4", "B1": "=A1*A2/2-1", "B2": "=SUM(A1:A9,B1)", "B3": "=(A1+A2)/0"})

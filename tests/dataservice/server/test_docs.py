@@ -8,7 +8,6 @@ from typer.core import TyperGroup
 
 from dataservice.cli.main import app
 from dataservice.server import Tier
-from dataservice.server.http.app import DATABASE_VARIABLE
 from dataservice.server.http.auth_middleware import CAP_HEADER, OPEN_PATHS, REMAINING_HEADER, TIER_HEADER
 from dataservice.server.imports import dataset
 from tests.contract.conftest import OPTIONS
@@ -42,7 +41,7 @@ def test_every_command_and_option_is_documented(page, name):
 
 def test_every_file_header_tier_and_variable_is_documented(page):
     names = {dataset.SIGNALS, dataset.OBSERVATIONS, dataset.INDICES, dataset.CURRENTS, dataset.POSTS, dataset.WIRE}
-    names |= {TIER_HEADER, CAP_HEADER, REMAINING_HEADER, DATABASE_VARIABLE, "DATA_SERVICE_TEST_POSTGRESQL"}
+    names |= {TIER_HEADER, CAP_HEADER, REMAINING_HEADER, "DATA_SERVICE_DB", "DATA_SERVICE_TEST_POSTGRESQL"}
     names |= OPEN_PATHS | {tier.value for tier in Tier} | {f"{tier.cap:,}" for tier in Tier}
     names |= set(OPTIONS) | {variable for variable, _ in OPTIONS.values()}
     assert {name for name in names if name not in page} == set()

@@ -84,8 +84,18 @@ async def test_with_the_catalogue_at_hand_an_unknown_name_costs_nothing(service)
 async def test_a_shortcode_costs_the_catalogue_once(service):
     async with session_on(service) as session:
         assert await cells(session, "SIGNAL", "WTI") == await cells(session, "SIGNAL", "eia.wti.spot")
-        assert await cells(session, "SIGNAL", "GOLD", "unit") == "USD per troy ounce"
+        assert await cells(session, "SIGNAL", "GOLD") == await cells(session, "SIGNAL", "wb.gold")
     assert service.running.request_count == 3
+
+
+async def test_a_catalogue_at_hand_tells_names_and_units_of_signals_at_no_cost(service):
+    async with session_on(service) as session:
+        await cells(session, "SIGNALS")
+        (preview,) = [await session.cost([Call("SIGNAL", ("GOLD", "unit"))])]
+        assert await cells(session, "SIGNAL", "GOLD", "unit") == "USD per troy ounce"
+        assert await cells(session, "SIGNAL", [["us-cpi"], ["us-10y"]], "category")
+        assert preview.cost.at_most == 0
+    assert service.running.request_count == 1
 
 
 async def test_a_day_in_the_recent_history_costs_nothing_more(service):

@@ -9,14 +9,17 @@ import { after, pause } from "./timing.js";
  */
 const PAUSES_MS = [50, 200];
 
-/** The same where the backend said that it is restarting, which takes some seconds. */
-const RESTART_PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000];
+/** The same where the backend restarts, which takes some seconds. */
+const RESTART_PAUSES_MS = [50, 500, 1_000, 2_000, 4_000, 8_000];
 
 /** A deadline that comes so much later than it was set for has met a page that slept: the answer may wait behind it. */
 const SLEPT_MS = 5_000;
 
 /** The kind of refusal after which the same request is sent again. */
 const RESTARTING = "restarting";
+
+/** The backends that have answered this page: where one breaks off, it restarts; else nobody has started it. */
+const answered = new Set();
 
 /** How a proxy refuses whose backend is away, restarts or hangs; the backend's own refusals say why, in JSON. */
 const OF_PROXIES = [502, 503, 504];
@@ -79,7 +82,8 @@ export async function exchange(address, options) {
   });
   const headers = { "content-type": "application/json", ...(key && { "x-data-service-key": key }) };
   const once = () => send(address, { method, headers, body, cache: "no-store", signal: abort.signal });
-  const request = answerTo({ once, signal: abort.signal, again: (why) => (last = why) });
+  const { origin } = address;
+  const request = answerTo({ once, origin, signal: abort.signal, again: (why) => (last = why) });
   try {
     return await Promise.race([request, end]);
   } finally {
@@ -88,7 +92,7 @@ export async function exchange(address, options) {
   }
 }
 
-/** @typedef {{ once: () => Promise<Response>, signal: AbortSignal, again: (why: unknown) => void }} Sending */
+/** @typedef {{ once: () => Promise<Response>, origin: string, signal: AbortSignal, again: (why: unknown) => void }} Sending */
 
 /** @param {Sending} sending */
 async function answerTo(sending) {
@@ -101,18 +105,24 @@ async function answerTo(sending) {
 }
 
 /** @param {Sending} sending */
-async function textOf({ once, signal, again }) {
-  let pausesMs = PAUSES_MS;
+async function textOf({ once, origin, signal, again }) {
+  let restarts = answered.has(origin);
   for (let broken = 0; ; broken += 1) {
     try {
-      return await receivedText(once);
+      const text = await receivedText(once);
+      answered.add(origin);
+      return text;
     } catch (error) {
       if (!(error instanceof AwayError) || signal.aborted) throw error;
-      if (error.kind === RESTARTING && pausesMs !== RESTART_PAUSES_MS) [pausesMs, broken] = [RESTART_PAUSES_MS, 0];
-      if (broken === pausesMs.length) throw error;
+      restarts ||= error.kind === RESTARTING;
+      const pauseMs = (restarts ? RESTART_PAUSES_MS : PAUSES_MS)[broken];
+      if (pauseMs === undefined) {
+        answered.delete(origin);  // nobody waits so long a second time
+        throw error;
+      }
       again(error);
+      await pause(pauseMs);
     }
-    await pause(pausesMs[broken] ?? 0);
   }
 }
 

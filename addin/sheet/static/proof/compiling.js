@@ -45,18 +45,24 @@ function referencesIn(text) {
   return found;
 }
 
+const CALL = /([A-Z_][A-Z0-9_.]*)\(/gi;
+
 /**
  * Let the component know every function in a formula by its name, so that it knows what the formula refers to.
  * @param {string} content
  */
 function addMissing(content) {
-  if (typeof content !== "string" || !content.startsWith("=")) return;
-  const { content: known } = o_spreadsheet.registries.functionRegistry;
-  for (const [, written = ""] of content.replace(/"[^"]*"|'[^']*'/g, "").matchAll(/([A-Z_][A-Z0-9_.]*)\(/gi)) {
-    const name = written.toUpperCase();
-    if (name in known) continue;
+  if (typeof content !== "string" || !content.startsWith("=") || missingIn(content).length === 0) return;
+  for (const name of missingIn(content.replace(/"[^"]*"|'[^']*'/g, ""))) {
     const args = [o_spreadsheet.helpers.arg("value (any, range<any>, optional, repeating)", "as in Excel")];
     const compute = () => ({ value: "#NAME?", message: `${UNKNOWN}"${name}"` });
     o_spreadsheet.addFunction(name, { description: "worked out by the backend", hidden: true, isExported: true, args, compute });
   }
+}
+
+/** The functions in a text that the component does not know. @param {string} text */
+function missingIn(text) {
+  const { content: known } = o_spreadsheet.registries.functionRegistry;
+  const names = [...text.matchAll(CALL)].map(([, written = ""]) => written.toUpperCase());
+  return [...new Set(names)].filter((name) => !(name in known));
 }

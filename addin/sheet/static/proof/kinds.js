@@ -11,7 +11,8 @@ const PLAIN = new RegExp(String.raw`^=[(+]*(?:${VALUE})\)*$|^=HYPERLINK\((?:\|[S
 
 /** Functions of numbers in which no difference to Excel was ever seen, where all their arguments are numbers or blank. */
 const SUM = /(?<![\w.])(?:SUM|AVERAGE|MIN|MAX)\(\|[NCR]\|#?(?:,\|[NCR]\|#?)*\)/gi;
-const CHANGING = /(?<![\w.])(?:NOW|TODAY|RAND)\(\)/gi;
+/** What has another value each time, so that none is wrong. */
+const CHANGING = /(?<![\w.])(?:(?:NOW|TODAY|RAND)\(\)|RANDBETWEEN\(-?\|[NC]\|,-?\|[NC]\|\))/gi;
 const ARITHMETIC = /^=[-+*/()]*(?:\|[NC]\|[-+*/()]*)+$/;
 
 /** Between so many times the largest number in it and nothing, a sum may be what rounding left, of which Excel makes 0. */

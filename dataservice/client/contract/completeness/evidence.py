@@ -79,6 +79,8 @@ class Evidence:
     start_included: bool | None = None
     bounds: int = 0
     lists: Mapping[str, ListSeen] = field(default_factory=dict)
+    tells_more: bool = False
+    """Whether the service was seen to say in so many words that others follow: then it says nothing where none do."""
     claims_are_idle: bool = False
     """Whether the service was seen to say that others follow where nothing did."""
     day_first: bool | None = None
@@ -155,6 +157,7 @@ class Evidence:
         return replace(
             self,
             most_rows=max(self.most_rows, page.rows),
+            tells_more=self.tells_more or page.more is True,
             totals_are_whole=whole,
             start_included=included,
             day_first=self.day_first if page.day_first is None else page.day_first,

@@ -51,6 +51,8 @@ class Following:
     offset: int = 0
     limit: int | None = None
     params: Params = ()
+    pages: int = 0
+    """How many pages follow, where all of them are counted."""
 
 
 NOTHING_SAID = Following()
@@ -70,7 +72,7 @@ def following(beside: Mapping[str, Any], body: bytes, rows: int) -> Following:
     more, params = _said(told, body)
     if more is None and total is not None and "offset" in told:
         params = (("offset", str(offset + rows)),)
-    return Following(more, total, offset, limit, params)
+    return Following(more, total, offset, limit, params, _pages_behind(told))
 
 
 def _all_beside(beside: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -113,6 +115,12 @@ def _said(told: Mapping[str, Any], body: bytes) -> tuple[bool | None, Params]:
         return page < pages, behind if page < pages else ()
     is_last = any(name in told and told[name] in (None, "") for name in (*ADDRESSES, *NEXT_PAGES, *CURSORS))
     return (False if is_last else None), ()
+
+
+def _pages_behind(told: Mapping[str, Any]) -> int:
+    """How many pages follow, where their number and that of this one are told; else 0."""
+    pages, (page, _) = _whole(told, PAGES), _page_behind(told)
+    return 0 if pages is None or page is None else max(0, pages - page)
 
 
 def _page_behind(told: Mapping[str, Any]) -> tuple[int | None, Params]:

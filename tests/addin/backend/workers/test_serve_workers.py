@@ -6,7 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from dataservice.worker_processes import HEALTH_S
+from dataservice.worker_processes import STALL_S
 from tests.addin.backend.workers.workers import PATIENCE_S, workers_of
 
 SLUGS = ("us-cpi", "cboe.vix", "btc-usd", "eia.wti.spot")
@@ -90,7 +90,7 @@ def test_a_worker_that_does_not_move_keeps_no_other_from_being_replaced(service,
         try:
             os.kill(doomed, signal.SIGKILL)
             assert ended([doomed])
-            ends = time.monotonic() + HEALTH_S / 3
+            ends = time.monotonic() + STALL_S / 3
             while len(workers.pids) < 2 or doomed in workers.pids:
                 assert time.monotonic() < ends
         finally:
@@ -113,3 +113,18 @@ def test_workers_end_by_themselves_when_the_process_that_watches_them_is_killed(
         pids = workers.pids
         workers.process.kill()
         assert ended(pids)
+
+
+def test_on_sighup_workers_with_the_settings_of_now_take_the_place_of_the_others(service, tmp_path):
+    with workers_of(service, tmp_path, 2) as workers:
+        before = set(workers.pids)
+        told = workers.ask("GET", "/status")
+        (tmp_path / "config" / "dataservice-addin").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "config" / "dataservice-addin" / "config.toml").write_text("reserve = 7\n")
+        workers.process.send_signal(signal.SIGHUP)
+        ends = time.monotonic() + PATIENCE_S
+        while before & set(workers.pids) or len(workers.pids) < 2:
+            assert time.monotonic() < ends
+            assert workers.ask("GET", "/health")["ok"]  # nobody is refused meanwhile
+        after = workers.ask("GET", "/status")
+    assert (told["budget"]["reserve"], after["budget"]["reserve"]) == (0, 7)

@@ -123,16 +123,33 @@ def test_a_backend_that_came_back_is_tried_again_after_some_seconds(service, tmp
         assert backend.answers([CPI])[0]["value"] > 0
 
 
-def test_a_backend_that_says_it_is_restarting_is_asked_again_until_it_is_back(backend_at):
-    body = b'{"error":"the backend is restarting","kind":"restarting"}'
-    restarting = b"HTTP/1.1 503 Busy\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
+RESTARTING = b'{"error":"the backend is restarting","kind":"restarting"}'
+PROXY = b"<!doctype html><h1>No backend</h1>"
+
+
+@pytest.mark.parametrize(("status", "body"), [(503, RESTARTING), (502, PROXY), (503, PROXY), (504, PROXY)])
+def test_a_backend_that_is_away_for_a_moment_is_asked_again_until_it_is_back(backend_at, status, body):
+    away = b"HTTP/1.1 %d Away\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%b" % (status, len(body), body)
     value = b'{"answers":[{"value":1,"fresh_s":9}],"requests":0,"quota":null,"generation":1}'
     answer = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%b" % (len(value), value)
-    with answering(restarting, restarting, answer) as url:
+    with answering(away, away, answer) as url:
         backend, pauses = backend_at(url), []
         backend._sleep = pauses.append
         assert backend.answers([CPI])[0]["value"] == 1
     assert pauses == [0.5, 1.0]
+
+
+def test_a_backend_that_answered_just_now_and_is_gone_is_waited_for_once(service, tmp_path, backend_at):
+    with counted_backend(service, tmp_path) as running:
+        backend, pauses = backend_at(running.url), []
+        backend._sleep = pauses.append
+        backend.answers([CPI])
+    backend.close()
+    for _ in range(2):
+        with pytest.raises(BackendError, match="start it with: addin serve") as raised:
+            backend.answers([CPI])
+        assert raised.value.is_away
+    assert pauses == [0.5, 1.0, 2.0, 4.0]
 
 
 def test_without_a_backend_a_cell_shows_the_error_in_the_style_it_asked_for(engine_at):

@@ -230,8 +230,11 @@ def test_a_day_that_fills_more_than_a_page_is_read_on_by_the_service_s_own_words
         pulled = pulled.with_page(page)
         offset = int(dict(pulled.next.further)["offset"]) if pulled.next else 0
     assert (pulled.observations == whole, pulled.pages) == (True, 3)
+    unnamed = Pulled.begin(day).with_page(ObservationsPage(whole[:5], 5, 7))
+    assert unnamed.next is not None
+    assert unnamed.next.further == (("offset", "5"),)  # as the catalogue has it
     with pytest.raises(MalformedAnswerError, match="more than 5 observations on 2024-01-01"):
-        Pulled.begin(day).with_page(ObservationsPage(whole[:5], 5, left=7))
+        unnamed.with_page(ObservationsPage(whole[:5], 5, 7))
 
 
 def test_whether_the_first_day_belongs_to_a_window_is_learned_and_minded():

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import httpx
 import pytest
 
-from dataservice.client import CatalogueResource, HistoryResource, SignalResource
+from dataservice.client import CatalogueResource, HistoryResource, IndicesResource, SignalResource
 from dataservice.errors import DataServiceError, MalformedAnswerError, TooManyPagesError, UnavailableError
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import Scripted, answer, quota, signal
@@ -89,6 +89,32 @@ async def test_an_endless_history_costs_no_more_than_the_pages_of_one_answer():
         for _ in range(3):
             assert isinstance(await kept_away_by(client, HistoryResource("x.y")), TooManyPagesError)
     assert len(service.requests) == 1, "the first page says how many there are"
+
+
+async def test_pages_that_are_counted_are_refused_before_they_are_read():
+    def more(request):
+        first = max(date(1900, 1, 1), date.fromisoformat(request.url.params["start"]))
+        rows = [{"observed_at": f"{first + timedelta(days=day)}T00:00:00Z", "value": 1.0} for day in range(100)]
+        return answer(rows, meta={"page": 1, "total_pages": 10_000})
+
+    service = Scripted(more)
+    async with service.client(max_pages=5) as client:
+        assert isinstance(await kept_away_by(client, HistoryResource("x.y")), TooManyPagesError)
+    assert len(service.requests) == 1
+
+
+@pytest.mark.parametrize("said", [{"total": 10**6}, {"page": 1, "total_pages": 10**4}])
+async def test_an_endless_list_costs_no_more_than_two_pages(said):
+    def more(request):
+        offset, page = int(request.url.params.get("offset", 0)), int(request.url.params.get("page", 1))
+        begin = max(offset, 100 * (page - 1))
+        indices = [{"slug": f"i-{begin + number}", "name": "x"} for number in range(100)]
+        return answer(indices, pagination=said | ({"page": page} if "page" in said else {"offset": offset}))
+
+    service = Scripted(more)
+    async with service.client(max_pages=5) as client:
+        assert isinstance(await kept_away_by(client, IndicesResource()), TooManyPagesError)
+    assert len(service.requests) == 2, "two pages that differ show that what is told is meant"
 
 
 async def test_an_endless_history_that_never_says_how_long_it_is_costs_no_more_either():

@@ -125,6 +125,29 @@ def test_a_call_that_a_restart_broke_off_is_made_again(page, scripted):
     assert len(scripted.batches) == 2
 
 
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_a_call_that_a_proxy_cannot_pass_on_is_made_again(page, scripted, status):
+    async def once(_):
+        scripted.reply = None
+        return HTMLResponse("<!doctype html><h1>No backend</h1>", status)
+
+    scripted.reply = once
+    assert page.evaluate("call('SIGNAL', 'x')") == {"value": [["x"]]}
+    assert len(scripted.batches) == 2
+
+
+def test_a_backend_that_has_answered_and_breaks_off_is_given_time_to_restart(page):
+    page.evaluate("() => { DataServiceAddin.deadlineMs = 20_000; }")
+    assert page.evaluate("call('SIGNAL', 'x')") == {"value": [["x"]]}
+    page.evaluate("""() => {
+      const send = globalThis.fetch;
+      let failures = 3;  // more than are tried where nobody has answered yet
+      const broken = () => Promise.reject(new TypeError("Failed to fetch"));
+      globalThis.fetch = (...sent) => (failures-- > 0 ? broken() : send(...sent));
+    }""")
+    assert page.evaluate("call('SIGNAL', 'y')") == {"value": [["y"]]}
+
+
 def test_a_fetch_that_ignores_its_signal_does_not_hold_a_cell(page):
     page.evaluate("() => { globalThis.fetch = () => new Promise(() => {}); }")
     assert "did not answer within 1 s" in page.evaluate("call('SIGNAL', 'x')")["message"]
