@@ -189,7 +189,7 @@ def test_an_edit_is_not_lost_when_results_arrive(chromium, service, tmp_path):
 
 
 def test_no_typed_formula_shows_another_value_than_excel(chromium, service, tmp_path):
-    lines = chosen(120)
+    lines = chosen(48)
     if not lines:
         pytest.skip("Excel's own results are not beside the project")
     found = attack_typing(chromium, service, tmp_path, lines)
