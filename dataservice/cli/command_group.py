@@ -81,6 +81,13 @@ class LazyGroup(CommandGroup):
         except self.reported as error:
             echo(f"{ctx.info_name}: {error}", err=True)
             raise typer.Exit(1) from error
+        except ImportError as error:
+            from dataservice.extras import MissingPackagesError  # seldom needed
+
+            if not isinstance(error, MissingPackagesError):
+                raise
+            echo(f"{ctx.info_name}: {error}", err=True)
+            raise typer.Exit(1) from error
         except OSError as error:
             # A full disk, a folder that is read-only: of any file, so that not every command needs to think of it.
             where = "" if error.filename is None else f"{error.filename}: "

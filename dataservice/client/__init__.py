@@ -22,7 +22,7 @@ from dataservice.client.contract.resources import (
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
 from dataservice.client.cost import Cost, Refresh
 from dataservice.client.network.budget import Budget
-from dataservice.client.network.meter import Bound, Meter
+from dataservice.client.network.call_context import Bound, Meter
 from dataservice.client.status import ResourceState, State
 from dataservice.client.sync_client import Client
 from dataservice.client.unknown_names import CatalogueCheck

@@ -34,8 +34,8 @@ from dataservice.client.fetch import pages_of_catalogue, pages_of_window
 from dataservice.client.network.body import MAX_ANSWER_BYTES
 from dataservice.client.network.breaker import NEGATIVE_TTL_S, CircuitBreaker
 from dataservice.client.network.budget import Budget
+from dataservice.client.network.call_context import Meter
 from dataservice.client.network.credentials import check_limits, configured_key, configured_url, key_id, sealed_for
-from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import RequestSender
 from dataservice.client.network.transport import MAX_CONNECTIONS, Transport
 from dataservice.client.network.usage import UsageTracker

@@ -22,7 +22,7 @@ from dataservice.client.contract.resources import (
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, published_since
 from dataservice.client.contract.windows import Window, day_after, utc_day, utc_day_of
-from dataservice.client.network.meter import Meter
+from dataservice.client.network.call_context import Meter
 from dataservice.models import Post, WireItem
 from dataservice.observations import Observations
 

@@ -19,10 +19,8 @@ from dataservice.client.contract.resources import CatalogueResource, Resource
 from dataservice.client.contract.results import Catalogue
 from dataservice.client.fair_timeout import FairTimeout
 from dataservice.client.fetch import Fetcher
-from dataservice.client.network.call_context import CallContext
-from dataservice.client.network.meter import Meter
+from dataservice.client.network.call_context import CallContext, Meter, RetryPolicy
 from dataservice.client.network.sender import RequestSender
-from dataservice.client.pacing.retry_policy import RetryPolicy
 from dataservice.client.single_flight import FetchLock, SingleFlight
 from dataservice.client.unknown_names import CatalogueCheck, UnknownNames
 from dataservice.errors import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from itertools import count
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -127,19 +127,22 @@ class FetchLock:
         self._owner = uuid4().hex
         self._numbers = count()
 
-    @asynccontextmanager
-    async def hold(
+    def hold(
         self, resource: Resource[Any], context: CallContext, known: Answer[Any] | None
-    ) -> AsyncIterator[bool]:
+    ) -> AbstractAsyncContextManager[bool]:
         """Hold the right to fetch `resource`; yields whether its answer may be there by now.
 
         That is so if this call had to wait, or if the store's entry is newer than the answer `known` before. Windows of
         one signal are pulled one after another: the next may find all it needs in the one before.
         """
-        if not isinstance(resource, HistoryResource):
-            async with self._lease(resource, context, known) as waited:
-                yield waited
-            return
+        if isinstance(resource, HistoryResource):
+            return self._window(resource, context, known)
+        return self._lease(resource, context, known)
+
+    @asynccontextmanager
+    async def _window(
+        self, resource: HistoryResource, context: CallContext, known: Answer[Any] | None
+    ) -> AsyncIterator[bool]:
         in_use = resource.slug in self._slug_locks  # an entry is there for as long as somebody holds or awaits it
         lock = self._slug_locks.setdefault(resource.slug, asyncio.Lock())
         async with lock, self._lease(resource, context, known) as waited:

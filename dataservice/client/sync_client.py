@@ -23,7 +23,7 @@ from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
 from dataservice.client.cost import Cost, Refresh
 from dataservice.client.network.budget import Budget
-from dataservice.client.network.meter import Meter
+from dataservice.client.network.call_context import Meter
 from dataservice.client.status import ResourceState
 from dataservice.client.unknown_names import CatalogueCheck
 from dataservice.models import Post, Signal, WireItem

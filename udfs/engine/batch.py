@@ -12,11 +12,10 @@ from typing import Any, Protocol, TypeVar
 from dataservice.client import Answer, CatalogueCheck, Meter, Miss, Resource
 from dataservice.errors import DataServiceError, NotFoundError
 from udfs.engine.effects import JOIN, PAUSE, Asking, Beside, Question, Reply
-from udfs.engine.following import Gate, ResultSink, WaitIndex
+from udfs.engine.following import Gate, ResultSink
 from udfs.engine.run import Resolved, Run
-from udfs.engine.side_by_side import few_first, side_by_side
+from udfs.engine.scheduler import Round, WaitIndex, few_first, in_order, side_by_side
 from udfs.engine.turns import cooperative, next_turn
-from udfs.engine.widest_first import Round, in_order
 
 T = TypeVar("T")
 

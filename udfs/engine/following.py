@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from dataservice.client import Resource
-from udfs.engine.effects import Question
 from udfs.engine.outcome import Outcome, charged_once
 from udfs.engine.run import Run
 from udfs.errors import CellError
@@ -34,39 +33,6 @@ class ResultSink(Protocol):
 
     def ended(self, run: Run) -> None:
         """`run` ended after it had to wait; it was given up if `run.given_up` says so."""
-
-
-class WaitIndex:
-    """Which functions of a round wait for which question, and which of them lack no reply any more."""
-
-    def __init__(self, runs: Iterable[Run], missing: Container[Question]) -> None:
-        self._by_question: dict[Question, list[Run]] = {}
-        self._lacking: dict[int, int] = {}
-        for run in runs:
-            asked = {question for question in run.questions if question in missing}
-            self._lacking[id(run)] = len(asked)
-            for question in asked:
-                self._by_question.setdefault(question, []).append(run)
-
-    def of(self, question: Question) -> Sequence[Run]:
-        """The functions that wait for a question."""
-        return self._by_question.get(question, ())
-
-    def add(self, question: Question, runs: Sequence[Run]) -> bool:
-        """These functions wait for one more question; whether there are any."""
-        for run in runs:
-            self._lacking[id(run)] = 1
-        self._by_question.setdefault(question, []).extend(runs)
-        return bool(runs)
-
-    def replied(self, question: Question) -> list[Run]:
-        """The functions that have all their replies now that this question has its own."""
-        complete = []
-        for run in self.of(question):
-            self._lacking[id(run)] -= 1
-            if not self._lacking[id(run)]:
-                complete.append(run)
-        return complete
 
 
 class CallSink(Protocol):

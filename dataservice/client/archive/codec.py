@@ -100,7 +100,7 @@ class _Columns:
 
 def _by_byte(column: NDArray[Any]) -> bytes:
     """The first bytes of all values, then the second ones: alike bytes stand together."""
-    little = np.ascontiguousarray(column.astype(column.dtype.newbyteorder("<"), copy=False))
+    little = np.ascontiguousarray(column, column.dtype.newbyteorder("<"))
     return little.view(np.uint8).reshape(len(column), little.itemsize).T.tobytes()
 
 

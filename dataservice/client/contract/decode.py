@@ -175,10 +175,11 @@ def signal_detail(body: bytes, day_first: bool | None = None) -> SignalDetail:
         if "slug" not in raw:
             raise MalformedAnswerError("no `slug` in `data`")
         told = raw.pop("history", None)
-        history = Observations.empty() if told is None else _observations(_history.decode(told))
+        read = [] if told is None else _history.decode(told)
+        history = _observations(read)
         fields = {name: msgspec.json.decode(text) for name, text in raw.items()}
     except (msgspec.MsgspecError, MalformedAnswerError):
-        fields = signal_in(decoded(body))
+        fields, read = signal_in(decoded(body)), []
         rows = _history_in(fields.pop("history", None))
         history = _dated(*columns_of(rows, day_first))
         day_first = order_of_days(times_in(rows)) if day_first is None else day_first
@@ -188,11 +189,19 @@ def signal_detail(body: bytes, day_first: bool | None = None) -> SignalDetail:
     signal = record_in(fields, Signal)
     if found is None or found == {}:
         return SignalDetail(signal, _newest(history), history)
+    if read and (newest := _same_row(found, read[-1])) is not None:
+        return SignalDetail(signal, newest, history)
     return SignalDetail(signal, _latest(found, history, day_first), history)
 
 
 def _history_in(told: Any) -> list[Any]:
     return [] if told is None else list_in({"data": told})[0]
+
+
+def _same_row(told: Any, row: _Row) -> Observation | None:
+    """The latest observation where it is told as the last row of the history is, which was read already."""
+    is_same = told == {"observed_at": row.observed_at, "value": row.value} and row.observed_at.endswith("Z")
+    return Observation(observed_at=row.observed_at, value=row.value) if is_same else None
 
 
 def _latest(told: Any, history: Observations, day_first: bool | None) -> Observation | None:

@@ -125,7 +125,7 @@ def _mended(raw: Any, kind: type[R]) -> tuple[R | None, str]:
     while True:
         try:
             record = kind.from_json(fields)
-            return msgspec.structs.replace(record, extra={**record.extra, **odd}), problem
+            return msgspec.structs.replace(record, extra={**record.extra, **odd}) if odd else record, problem
         except msgspec.ValidationError as error:
             problem = problem or in_words(error)
             named = re.search(r"`\$\.(\w+)", str(error))

@@ -8,8 +8,77 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dataservice.client.contract.resources import Resource
-from dataservice.client.network.meter import Meter
-from dataservice.client.pacing.retry_policy import RetryPolicy
+
+
+@dataclass(slots=True)
+class Bound:
+    """The most requests that some meters together may count, and what they have counted."""
+
+    most: int
+    requests: int = 0
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether not one more request may be sent."""
+        return self.requests >= self.most
+
+
+class Meter:
+    """Counts the requests of one call, also of one that fails or goes on after its caller has left.
+
+    With a `bound` no request is sent beyond it.
+    """
+
+    __slots__ = ("_heir", "bound", "requests")
+
+    def __init__(self, bound: Bound | None = None) -> None:
+        self.requests = 0
+        self.bound = bound
+        self._heir: Meter | None = None
+
+    def add(self, requests: int) -> None:
+        """Count so many more; fewer than 0 give back what was counted and never sent."""
+        if self.bound is not None:
+            self.bound.requests += requests
+        if self._heir is not None:
+            self._heir.add(requests)
+        else:
+            self.requests += requests
+
+    def pass_to(self, heir: Meter) -> None:
+        """Let `heir` count what comes from now on: this meter has been read for the last time."""
+        self._heir = heir
+
+    def take(self) -> int:
+        """What was counted since the last time."""
+        taken = max(0, self.requests)
+        self.requests -= taken
+        return taken
+
+
+BASE_S = 0.25
+CAP_S = 4.0
+ATTEMPTS = 5  # with the doubling above, the fifth comes on average 2 s after the first
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """When to try again: full-jitter backoff within `limit_s` seconds in all and at most `attempts` requests."""
+
+    limit_s: float
+    attempts: int = ATTEMPTS
+
+    def wait_s(self, attempt: int, elapsed_s: float, chance: float, retry_after_s: float | None = None) -> float | None:
+        """The seconds to wait after failed `attempt` (1 is the first), or None to give up.
+
+        `chance` is uniform in [0, 1): callers that failed together do not come back together. A wait the service asked
+        for is never cut short; if it does not fit into the limit, the call gives up at once.
+        """
+        if attempt >= self.attempts:
+            return None
+        backoff_s = chance * min(CAP_S, BASE_S * 2.0 ** (attempt - 1))
+        wait_s = max(backoff_s, retry_after_s or 0.0)
+        return wait_s if elapsed_s + wait_s < self.limit_s else None
 
 
 class Progress:

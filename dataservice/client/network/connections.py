@@ -12,9 +12,9 @@ import time
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from select import select
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -55,6 +55,10 @@ class SendWatch:
         """From when it was sent to the first of the answer."""
         self.is_reused = False
         """Whether it goes over a connection that was idle before, which the service may just have closed."""
+
+
+_watch: ContextVar[SendWatch | None] = ContextVar("_watch", default=None)
+"""That of the request which is being sent: the pool tells it."""
 
 
 @dataclass(slots=True)
@@ -129,6 +133,7 @@ class Connections(httpx.AsyncBaseTransport):
         connect_s: float | None,
     ) -> aiohttp.ClientResponse:
         session, proxy = self._session or self._open(), self._proxy
+        _watch.set(watch)
         with as_httpx(proxy.host if proxy else ""):
             return await session.request(
                 method,
@@ -136,11 +141,11 @@ class Connections(httpx.AsyncBaseTransport):
                 headers=headers if proxy is None else [*headers, *proxy.headers],
                 allow_redirects=False,
                 timeout=aiohttp.ClientTimeout(sock_connect=connect_s),
-                trace_request_ctx=watch,
                 **(proxy.for_aiohttp if proxy else {}),
             )
 
     async def _prepare(self) -> None:
+        _watch.set(None)
         with suppress(aiohttp.ClientError, OSError, ValueError, ConnectionFailedError):
             session, proxy = self._session or self._open(), self._proxy
             options = proxy.for_aiohttp if proxy else {}
@@ -166,7 +171,6 @@ class Connections(httpx.AsyncBaseTransport):
             auto_decompress=False,
             max_line_size=MAX_HEADER_BYTES,
             max_field_size=MAX_HEADER_BYTES,
-            trace_configs=[_watching()],
             middlewares=[sent_once],
         )
         return self._session
@@ -189,13 +193,15 @@ class _Connector(aiohttp.TCPConnector):
     async def connect(
         self, req: aiohttp.ClientRequest, traces: list[Any], timeout: aiohttp.ClientTimeout
     ) -> aiohttp.connector.Connection:
-        """The connection for a request."""
+        """The connection for a request, which is sent over it at once."""
+        watch = _watch.get()
         while True:
             connection = await super().connect(req, traces, timeout)
-            if connection.protocol not in self._served:
+            is_reused = connection.protocol in self._served
+            if not is_reused or not _is_over(connection):
                 self._served.add(connection.protocol)
-                return connection
-            if not _is_over(connection):
+                if watch is not None:
+                    watch.is_reused, watch.was_sent, watch.sent_at = is_reused, True, time.monotonic()
                 return connection
             connection.close()
 
@@ -208,24 +214,6 @@ def _is_over(connection: aiohttp.connector.Connection) -> bool:
         return bool(select([connection.transport.get_extra_info("socket")], [], [], 0)[0])
     except (OSError, ValueError):  # no such place for it in `select`: then the loop tells soon enough
         return False
-
-
-def _watching() -> aiohttp.TraceConfig:
-    """What tells the `SendWatch` of a request how far it has come."""
-
-    async def reused(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
-        if context.trace_request_ctx is not None:
-            context.trace_request_ctx.is_reused = True
-
-    async def sent(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
-        if context.trace_request_ctx is not None:
-            context.trace_request_ctx.was_sent = True
-            context.trace_request_ctx.sent_at = time.monotonic()
-
-    tracing = aiohttp.TraceConfig()
-    tracing.on_connection_reuseconn.append(reused)
-    tracing.on_request_headers_sent.append(sent)
-    return tracing
 
 
 async def _parts(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:

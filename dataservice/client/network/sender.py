@@ -11,14 +11,12 @@ from dataservice.client.contract.body import Body
 from dataservice.client.contract.quota import Quota, requests_at_once
 from dataservice.client.contract.requests import Endpoint, Request
 from dataservice.client.network.breaker import CircuitBreaker
-from dataservice.client.network.call_context import CallContext, Progress
+from dataservice.client.network.call_context import CallContext, Meter, Progress
 from dataservice.client.network.connections import SendWatch
 from dataservice.client.network.error_mapping import Failure, month_spent
-from dataservice.client.network.meter import Meter
 from dataservice.client.network.reckoning import Reckoning
-from dataservice.client.network.ticket import Ticket
 from dataservice.client.network.transport import Exchange, Transport
-from dataservice.client.network.usage import UsageTracker
+from dataservice.client.network.usage import Ticket, UsageTracker
 from dataservice.client.pacing.concurrency import FIRST_ROUND, Concurrency
 from dataservice.client.pacing.limiter import PriorityLimiter
 from dataservice.client.pacing.pacer import Pacer
@@ -170,7 +168,8 @@ class RequestSender:
     async def _send(self, request: Request, context: CallContext) -> Exchange:
         if context.before_request is not None:
             await context.before_request()
-        self._limit()
+        if not self._sent:
+            self._limit()  # a month may have ended since the last answer
         if context.arrival is None:
             context.arrival = self._limiter.arrive()
             self._prepare()
@@ -179,7 +178,7 @@ class RequestSender:
         else:
             exchange = await self._admitted(request, context)
         await self._next_has_left()
-        await self._usage.save()
+        await self._usage.save(is_quiet=not self._sent)
         await self.pacer.save()
         return exchange
 
@@ -301,11 +300,12 @@ class RequestSender:
 
     def _grow(self, exchange: Exchange) -> None:
         """Let more be under way after an answer that could be used; one that is none says nothing of the next."""
-        was_opening = self._concurrency.is_opening
+        was_opening, places = self._concurrency.is_opening, self._concurrency.places
         self._concurrency.answered(exchange.latency_s, were_all_taken=exchange.were_all_taken)
         if was_opening and not self._concurrency.is_opening:
             self.pacer.opened()
-        self._limit()
+        if self._concurrency.places != places:
+            self._limit()
 
     def _record(self, exchange: Exchange, request: Request, context: CallContext, ticket: Ticket) -> None:
         self._usage.note(ticket, exchange.quota)

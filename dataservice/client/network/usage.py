@@ -15,7 +15,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
@@ -24,14 +24,49 @@ import msgspec
 from dataservice.client.contract.quota import Quota, month_of, newer
 from dataservice.client.contract.windows import utc_day
 from dataservice.client.network.budget import Budget
-from dataservice.client.network.ticket import Seen, Ticket, unpacked
 from dataservice.errors import BudgetError, DeadlineExceededError
 from dataservice.stores import Entry, ResilientStore
 
 CLOSE = 64
 """From so many requests above the reserve on they go one at a time: the places of four busy processes."""
 
+SAVE_S = 0.5
+"""While requests are under way, others learn of what was told so often: each one writes all that came before."""
+
 POLL_S = 0.05  # between two looks whether another process has ended its request: short beside a request
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """The right to send one request: its number in the month, and how many were under way, itself included."""
+
+    number: int
+    month: str
+    under_way: int = 0
+    """0 where no reserve is kept: then nobody counts."""
+    day: str = ""
+    is_probe: bool = False
+    """Whether it is today's one request that may find out what is left."""
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What an answer told of the quota, and the last ticket of its month that leaves 0 or more requests."""
+
+    quota: Quota
+    month: str = ""
+    last_ticket: int | None = None
+
+
+def unpacked(payload: bytes) -> Seen | None:
+    """What an entry of the store says was seen; None where it cannot be read."""
+    try:
+        return msgspec.json.decode(payload, type=Seen)
+    except msgspec.MsgspecError:
+        pass
+    try:  # an earlier version kept the quota alone
+        return Seen(msgspec.json.decode(payload, type=Quota))
+    except msgspec.MsgspecError:
+        return None
 
 
 class UsageTracker:
@@ -55,6 +90,7 @@ class UsageTracker:
         self._unsaved: Counter[str] = Counter()
         self._is_dirty = False
         self._saving = asyncio.Lock()
+        self._saved_at = float("-inf")
         self._one_at_a_time = asyncio.Lock()
         self._probed_on = ""
         self.sent = 0
@@ -197,9 +233,11 @@ class UsageTracker:
         if ticket.is_probe:
             self._count(_probes(ticket.day), -1)
 
-    async def save(self) -> None:
-        """Write what is unsaved, unless another call is already writing: that one writes all."""
-        if not self._saving.locked():
+    async def save(self, *, is_quiet: bool = True) -> None:
+        """Write what is unsaved, when all `is_quiet` or some time has passed; a call that is writing writes all."""
+        is_due = self._is_dirty and (is_quiet or abs(self._clock() - self._saved_at) > SAVE_S)
+        if is_due and not self._saving.locked():
+            self._saved_at = self._clock()
             await self._flush()
 
     async def _flush(self) -> None:

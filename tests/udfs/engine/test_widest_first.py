@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dataservice.client import HistoryResource, SignalResource, WireResource
 from udfs.engine.effects import FRESH, Question
-from udfs.engine.widest_first import Round, widest_first
+from udfs.engine.scheduler import Round, widest_first
 
 DAYS = st.none() | st.integers(0, 6).map(lambda n: date(2026, 1, 1) + timedelta(n))
 WINDOWS = st.builds(HistoryResource, st.sampled_from("ab"), DAYS, DAYS)

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from dataservice.client import AsyncClient, HistoryResource, IndicesResource, SignalResource, WireResource
-from dataservice.client.pacing.retry_policy import ATTEMPTS
+from dataservice.client.network.call_context import ATTEMPTS
 from dataservice.errors import (
     AuthenticationError,
     ConnectionFailedError,

@@ -7,12 +7,11 @@ from dataservice.client import SignalResource
 from dataservice.client.contract.requests import first_request
 from dataservice.client.network.breaker import CircuitBreaker
 from dataservice.client.network.budget import Budget
-from dataservice.client.network.call_context import CallContext
+from dataservice.client.network.call_context import CallContext, RetryPolicy
 from dataservice.client.network.sender import RequestSender
 from dataservice.client.network.transport import Exchange
 from dataservice.client.network.usage import UsageTracker
 from dataservice.client.pacing.concurrency import FIRST_ROUND
-from dataservice.client.pacing.retry_policy import RetryPolicy
 from dataservice.stores import MemoryStore, ResilientStore
 
 

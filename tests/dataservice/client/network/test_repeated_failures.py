@@ -7,7 +7,7 @@ import pytest
 
 from dataservice.client import HistoryResource, SignalResource
 from dataservice.client.contract.requests import Endpoint
-from dataservice.client.network.repeated_failures import (
+from dataservice.client.network.breaker import (
     PATIENCE,
     PATIENCE_WHERE_ANSWERED,
     TRY_AGAIN_S,

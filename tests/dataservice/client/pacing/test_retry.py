@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataservice.client.pacing.retry_policy import ATTEMPTS, BASE_S, CAP_S, RetryPolicy
+from dataservice.client.network.call_context import ATTEMPTS, BASE_S, CAP_S, RetryPolicy
 
 seconds = st.floats(0, 60)
 chances = st.floats(0, 1, exclude_max=True)
