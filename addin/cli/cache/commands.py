@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from addin.errors import AddinError
-from dataservice.cli.command_group import new_group
-from dataservice.cli.printing import echo
+from dataservice.terminal.command_group import new_group
+from dataservice.terminal.printing import echo
 
 app = new_group()
 

@@ -21,7 +21,6 @@ from addin.config.connect import key_store, open_client, open_store
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
 from addin.workbook.ooxml.target import Target
-from dataservice.cli.printing import echo, printable
 from dataservice.client import AsyncClient, Vintages
 from dataservice.client.archive.archive import Archive
 from dataservice.client.archive.looked import NEVER_YET
@@ -31,6 +30,7 @@ from dataservice.client.contract.windows import utc_day_of
 from dataservice.client.network.credentials import ApiKey, sealed_for
 from dataservice.stores import ResilientStore, SqliteStore, Store, StoreAwayError
 from dataservice.stores.migrate_unsealed import migrate_unsealed
+from dataservice.terminal.printing import echo, printable
 
 SUFFIX = 6
 """So many characters of a key's hash tell keys apart; the hash tells nothing of the key."""
