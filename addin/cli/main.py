@@ -58,6 +58,14 @@ COMMANDS = {
         "addin.cli.books.signer:app",
         "Show, replace and back up the key that signs your numbers, and say whose signatures count.",
     ),
+    "people": CommandEntry(
+        "addin.cli.commands.people:app",
+        "List the people of a shared backend, stop them, or erase what is kept of them.",
+    ),
+    "check-config": CommandEntry(
+        "addin.cli.commands.check_config:check_config",
+        "Try out what a server needs: variables, the service, store, ledger, sign-in, proxy, clock, disk, certificate.",
+    ),
     "mcp": CommandEntry(
         "addin.cli.commands.mcp:mcp",
         "Serve agents over MCP: seven tools that read, one that tells costs, "
