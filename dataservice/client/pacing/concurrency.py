@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from statistics import median
 
-FIRST_ROUND = 4
+FIRST_ROUND = 3
 """So few find out whether a limit a second is in the way: what a limit of one a second refuses of them costs little."""
 
 OPENING_SHARE = 5

@@ -23,12 +23,12 @@ def test_a_service_far_away_is_used_fully_after_a_round_where_much_waits():
     assert after_rounds(2, lambda under_way: 0.2) == [FIRST_ROUND, MOST]
 
 
-def test_a_first_load_of_a_batch_uses_it_fully_after_five():
-    assert after_rounds(6, lambda under_way: 0.2, waiting=60) == [FIRST_ROUND, 16, 28, 40, 52, MOST]
+def test_a_first_load_of_a_batch_uses_it_fully_after_six():
+    assert after_rounds(7, lambda under_way: 0.2, waiting=60) == [FIRST_ROUND, 15, 27, 39, 51, 63, MOST]
 
 
 def test_where_little_waits_little_is_risked():
-    assert after_rounds(3, lambda under_way: 0.02, waiting=6) == [FIRST_ROUND, 5, 6]
+    assert after_rounds(3, lambda under_way: 0.02, waiting=6) == [FIRST_ROUND, 4, 5]
 
 
 def test_a_service_that_slows_down_under_load_is_asked_less():
