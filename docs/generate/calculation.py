@@ -17,9 +17,18 @@ from pathlib import Path
 from typing import Any
 
 from addin.formulas.shape import shape_of
+from addin.workbook.calculation.book_formulas import sized_like
 from addin.workbook.calculation.engine.process import DYNAMIC, PLAIN, VALUE, EngineCell, EngineProcess, Kind
 from addin.workbook.calculation.reading.analysis import analysed
-from addin.workbook.calculation.reading.shapes import DEPENDS_ON_THE_PROGRAM, RANDOM, Piece, Replacement, Shape, SpillOf
+from addin.workbook.calculation.reading.shapes import (
+    DEPENDS_ON_THE_PROGRAM,
+    RANDOM,
+    Piece,
+    Replacement,
+    Shape,
+    SizedLike,
+    SpillOf,
+)
 from addin.workbook.calculation.results import is_lost, to_cell
 from docs.generate.book_evidence import judged_in
 from docs.generate.function_cases import compared
@@ -143,6 +152,8 @@ def _text(piece: Piece, references: Sequence[str]) -> str:
             return references[piece]
         case SpillOf():
             return f"{references[piece.reference]}#"
+        case SizedLike():
+            return str(sized_like(references, piece))
         case _:
             return str(piece)
 

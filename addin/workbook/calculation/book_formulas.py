@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from addin.formulas import Area, Unworkable
+from addin.formulas import MAX_COLUMN, MAX_ROW, Area, Unworkable
 from addin.formulas.areas import area_of
 from addin.formulas.lexer import BRACKETS, TEXT
 from addin.formulas.shape import ShapeReader
@@ -14,7 +14,7 @@ from addin.workbook.calculation.engine.process import DYNAMIC, PLAIN
 from addin.workbook.calculation.influence import Calculation, Influence, Place, SheetArea
 from addin.workbook.calculation.names import BookNames, quoted
 from addin.workbook.calculation.reading.analysis import analysed
-from addin.workbook.calculation.reading.shapes import Answer, Fixed, Piece, Shape, SpillOf, ThisRow
+from addin.workbook.calculation.reading.shapes import Answer, Fixed, Piece, Shape, SizedLike, SpillOf, ThisRow
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula
 from addin.workbook.ooxml.positions import CellIndex
@@ -74,10 +74,18 @@ class BookFormula:
                 return answers[piece.site]
             case SpillOf():
                 return self._spilled(piece, spills)
+            case SizedLike():
+                return self._sized(piece)
             case ThisRow():
                 area = piece.area
                 inside = area.first_row <= self.place[1][0] <= area.last_row
                 return quoted(_in_row(area, self.place[1][0])) if inside else "#VALUE!"
+
+    def _sized(self, piece: SizedLike) -> str:
+        own, area = area_of(self.references[piece.reference]), sized_like(self.references, piece)
+        if area is None or area == own:
+            return self.references[piece.reference]
+        return quoted(area) if area.sheet else str(area)
 
     def anchors(self) -> list[Place]:
         """The cells whose spills it refers to."""
@@ -94,6 +102,18 @@ class BookFormula:
             return f"{self.references[piece.reference]}#"  # the engine knows what it fills
         area = spills[place]
         return quoted(Area(area.first_row, area.first_column, area.last_row, area.last_column, place[0]))
+
+
+def sized_like(references: Sequence[str], piece: SizedLike) -> Area | None:
+    """The cells from a reference on, as many as another one has; None where they would leave the sheet."""
+    first, like = area_of(references[piece.reference]), area_of(references[piece.like])
+    if first is None or like is None:
+        return None
+    last_row = first.first_row + like.last_row - like.first_row
+    last_column = first.first_column + like.last_column - like.first_column
+    if last_row > MAX_ROW or last_column > MAX_COLUMN:
+        return None
+    return first._replace(last_row=last_row, last_column=last_column)
 
 
 def _in_row(area: Area, row: int) -> Area:
@@ -131,6 +151,8 @@ class FormulaReader:
             areas = [area for each in references if (area := area_of(each)) is not None]
         if shape.areas or shape.rows:
             areas = [*areas, *shape.areas, *(_in_row(area, place[1][0]) for area in shape.rows)]
+        if shape.sized:
+            areas = [*areas, *(area for each in shape.sized if (area := sized_like(references, each)) is not None)]
         placed = [(area.sheet or sheet, area) for area in areas]
         return BookFormula(place, formula, shape, references, placed)
 
@@ -159,10 +181,13 @@ class FormulaReader:
 def is_root(formula: BookFormula) -> bool:
     """Whether a formula is to be worked out whatever it refers to.
 
-    It calls a function of ours, has no value in the file, shows the time, or finds its cells while it calculates.
+    It calls a function of ours, has no value in the file, shows the time, or finds its cells while it calculates. Or it
+    leaves out others of its kind, which an engine knows only as formulas (`SUBTOTAL`).
     """
     shape = formula.shape
-    return shape.calls_ours or not formula.formula.is_calculated or shape.shows_time or shape.finds_cells
+    if shape.calls_ours or not formula.formula.is_calculated:
+        return True
+    return shape.shows_time or shape.finds_cells or shape.sees_rows
 
 
 def may_rest_on_ours(formula: BookFormula) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from addin.formulas.areas import area_of
 from addin.workbook.calculation.book_formulas import BookFormula, resting_on
 from addin.workbook.calculation.circles import in_circles
 from addin.workbook.calculation.engine_book import EngineBook, as_engine, cells_of_formula
@@ -31,6 +32,7 @@ RESTS_ON_UNPROVEN = "it rests on a cell that is left as it was"
 FINDS_UNPROVEN = "it finds its cells while it calculates, and some are left as they were"
 NOT_REPRODUCED = "the value in the file could not be worked out from the other values in it"
 NOT_ANSWERED = "a call of ours in it was not answered"
+SEVERAL_VALUES = "a function in it gets an area where engines take one value"
 HIDDEN_ROWS = "it may leave out rows that are hidden or filtered"
 
 
@@ -77,7 +79,7 @@ class BookCalculation:
         self._accepted: set[Place] = set()
         self._before: dict[Place, Any] = {}
         """What the compared formulas came to with the values of the file."""
-        self._compared = _comparable(self._formulas, unknown)
+        self._compared, self._helping = _comparable(self._formulas, unknown)
         self._changed: dict[Place, Any] = {}
         self._simple = SimpleStage(book, {}, frozenset())
         self._run: _Run | None = None
@@ -101,7 +103,8 @@ class BookCalculation:
         others = compared - self._simple.places
         if others:
             cells = EngineBook(self._book, self._engines.formulon, self._formulas)
-            cells.load(others, {place: self._before[place] for place in self._simple.places & self._before.keys()})
+            known = {place: self._before[place] for place in self._simple.places & self._before.keys()}
+            cells.load(others | (self._helping - self._unproven.keys() - self._simple.places), known)
             self._engines.formulon.evaluate()
             self._before |= cells.values([self._formulas[place] for place in others])
             self._unproven |= cells.unreadable
@@ -206,6 +209,8 @@ class BookCalculation:
             return shape.refused
         if shape.sees_rows and any(self._book.hides_rows(name) for name in self._book.sheet_names):
             return HIDDEN_ROWS
+        if any((area := area_of(formula.references[number])) is None or not area.is_cell for number in shape.single):
+            return SEVERAL_VALUES
         if shape.is_random:
             return "it is random"
         is_compared = formula.place in self._compared
@@ -261,8 +266,8 @@ def _shown(found: Any) -> tuple[Scalar, Sequence[Sequence[Scalar]]]:
     return (rows[0][0] if rows and rows[0] else None), rows
 
 
-def _comparable(formulas: Mapping[Place, BookFormula], cells_unknown: Iterable[Place]) -> set[Place]:
-    """The formulas whose stored value can be worked out from stored values alone."""
+def _comparable(formulas: Mapping[Place, BookFormula], cells_unknown: Iterable[Place]) -> tuple[set[Place], set[Place]]:
+    """The formulas whose stored value can be worked out from stored values alone; those without one that help to."""
     unknown = [
         *cells_unknown,
         *(
@@ -275,10 +280,10 @@ def _comparable(formulas: Mapping[Place, BookFormula], cells_unknown: Iterable[P
     blind = set(unknown)
     if unknown:
         blind |= {formula.place for formula in resting_on(formulas.values(), by_sheet(unknown))}
-    return {
-        place
+    sure = {
+        place: formula
         for place, formula in formulas.items()
-        if formula.formula.is_calculated
-        and place not in blind
-        and not (formula.shape.calls_ours or formula.shape.shows_time or formula.shape.is_random)
+        if place not in blind and not (formula.shape.calls_ours or formula.shape.shows_time or formula.shape.is_random)
     }
+    compared = {place for place, formula in sure.items() if formula.formula.is_calculated}
+    return compared, sure.keys() - compared

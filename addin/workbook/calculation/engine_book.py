@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,10 @@ from udfs.cells import Scalar
 
 ANSWERS = "answers"
 """The sheet of the engine's copy that holds what calls of ours were answered; another name where the book has it."""
+
+
+MAX_FILLED = 1_000_000
+"""Cells of an array that are looked at one by one; what fills more was not made by a call of ours."""
 
 
 @dataclass
@@ -55,6 +59,10 @@ class EngineBook:
         name = self._answer_sheet
         return [(name, (row, column)) for row in range(1, self._next_row) for column in range(1, self._width + 1)]
 
+    def gets_tables(self, place: Place) -> bool:
+        """Whether a call of ours in a formula was answered with more than one value."""
+        return any(":" in cells for cells in self._answers.get(place, ()))
+
     def filled(self, sheet: str, area: Area) -> Iterator[Place]:
         """The cells of an area that hold something."""
         name = self.book.known_name(sheet)
@@ -79,12 +87,28 @@ class EngineBook:
                     value = to_engine(sheet.value(spot))
                     if value is not None:
                         cells.append((name, *spot, VALUE, value))
+                    elif sheet.is_calculated(spot) and sheet.has_formula(spot):
+                        cells.append((name, *spot, VALUE, ""))
+            cells += self._blank_results(name, filled, values)
         for place in self.live:
             formula = self.formulas[place]
             self._answers[place] = [UNKNOWN if each.rounds else self._place_for(1, 1) for each in formula.shape.sites]
             cells.append(self._cell(formula))
         waiting = [(self._answer_sheet, row, 1, VALUE, {"error": "#N/A"}) for row in range(1, self._next_row)]
         self._refuse(self.engine.load(self.sheets, [*cells, *waiting]))
+
+    def _blank_results(self, name: str, filled: Set[Place], values: Mapping[Place, Any]) -> Iterator[EngineCell]:
+        """The cells without a value that array formulas fill: what they show there is an empty text, and no blank."""
+        sheet = self._sheet(name)
+        for spot, formula in self.book.formulas(name):
+            area = sheet.array_at(spot) if formula.is_array else None
+            if area is None or (name, spot) in filled or not sheet.is_calculated(spot):
+                continue
+            size = (area.last_row - area.first_row + 1) * (area.last_column - area.first_column + 1)
+            for cell in _spots(area) if size <= MAX_FILLED else ():
+                known = values[name, cell] if (name, cell) in values else sheet.value(cell)
+                if known is None and cell != spot:
+                    yield name, *cell, VALUE, ""
 
     def answer(self, answers: Mapping[tuple[Place, int], Any]) -> None:
         """Put what calls of ours were answered, a value or rows, where their formulas find it."""
@@ -95,7 +119,7 @@ class EngineBook:
                 self._answers[place][site] = self._table(answer, cells)
                 changed.add(place)
                 continue
-            row = int(self._answers[place][site].rpartition("$")[2])
+            row = int(self._answers[place][site].rpartition("$")[2].removesuffix(")"))
             cells.append((self._answer_sheet, row, 1, VALUE, answer[0][0] if isinstance(answer, list) else answer))
         self._put_again(changed, cells)
 
@@ -178,8 +202,8 @@ class EngineBook:
         self._next_row += height
         self._width = max(self._width, width)
         if (height, width) == (1, 1):
-            return f"'{self._answer_sheet}'!$A${row}"
-        return quoted(Area(row, 1, row + height - 1, width, self._answer_sheet), fixed=True)
+            return as_values(f"'{self._answer_sheet}'!$A${row}")
+        return as_values(quoted(Area(row, 1, row + height - 1, width, self._answer_sheet), fixed=True))
 
     def _cell(self, formula: BookFormula) -> EngineCell:
         (sheet, spot), answers = formula.place, self._answers.get(formula.place, ())
@@ -202,6 +226,11 @@ class EngineBook:
     def _refuse(self, failed: Sequence[Sequence[Any]]) -> None:
         for sheet, row, column, why in failed:
             self.unreadable[sheet, (row, column)] = f"the calculation engine cannot read it ({why})"
+
+
+def as_values(cells: str) -> str:
+    """The values of cells, and no cells any more, as functions give them: `SUM` refuses a text, `ISREF` says no."""
+    return f"(+{cells})"
 
 
 def cells_of_formula(formula: BookFormula) -> list[Place]:

@@ -106,12 +106,22 @@ def differs(uses: AbstractSet[tuple[str, str]]) -> str:
     return ""
 
 
+_UNLIKE_OTHERS = frozenset(("ACCRINT", "BINOM.INV", "CRITBINOM"))
+"""Functions that came to Excel's results, and in other cases to something that no other program shows."""
+_OF_SEVERAL, _ONE_CONDITION = frozenset(("MAXIFS", "MINIFS")), 2
+"""Functions that are not sure of more than one condition, and the commas in their arguments up to then."""
+
+
 def needs_judge(uses: AbstractSet[tuple[str, str]]) -> str:
     """Why a formula with these functions and kinds of arguments needs a second engine; empty where it does not."""
     for name, kinds in sorted(uses):
         known = measured().get(name)
         if known is None or not known.is_known:
             return f"{name} was never compared with Excel"
-        if kinds in known.wrong:
+        if (
+            kinds in known.wrong
+            or name in _UNLIKE_OTHERS
+            or (name in _OF_SEVERAL and kinds.count(",") > _ONE_CONDITION)
+        ):
             return f"{name} did not always come to what Excel shows"
     return ""

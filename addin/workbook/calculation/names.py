@@ -18,6 +18,7 @@ from addin.workbook.calculation.reading.shapes import (
     Piece,
     Replacement,
     Shape,
+    SizedLike,
     SpillOf,
     ThisRow,
 )
@@ -86,7 +87,7 @@ class BookNames:
         return Replacement((Fixed(quoted(placed)),), placed)
 
     def _formula(self, name: str, inner: Shape, references: list[str]) -> Replacement:
-        if inner.refused or any(isinstance(piece, SpillOf | ThisRow) for piece in inner.pieces):
+        if inner.refused or any(isinstance(piece, SpillOf | SizedLike | ThisRow) for piece in inner.pieces):
             return Replacement(refused=f"the name {name[:60]}: {inner.refused or 'it depends on the cell'}")
         areas: list[Piece] = []
         for reference in references:
@@ -108,6 +109,7 @@ class BookNames:
             )
             for site in inner.sites
         ]
+        inner.same_size = [(settled(one), settled(other)) for one, other in inner.same_size]
         inner.lookups = [Lookup(settled(each.wanted), settled(each.among), each.falls) for each in inner.lookups]
         return Replacement(("(", *settled(inner.pieces), ")"), inner=inner)
 

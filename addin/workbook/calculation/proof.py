@@ -12,14 +12,31 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
+from addin.formulas import Area
 from addin.formulas.areas import area_of
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.engine.process import PLAIN, VALUE, EngineCell, EngineFailedError
 from addin.workbook.calculation.engine_book import EngineBook
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import differs, needs_judge
-from addin.workbook.calculation.influence import Place
+from addin.workbook.calculation.influence import Place, SheetArea
 from addin.workbook.calculation.reading.lookups import is_certain
+from addin.workbook.calculation.reading.oddities import (
+    BLANK,
+    COUNTING,
+    COUNTS_ODD_TEXTS,
+    HARDLY_ANY,
+    INTEREST,
+    OF_BLANKS,
+    OF_SURE_ERRORS,
+    ONLY_ONE_FAILS,
+    OTHER_SIZE,
+    counts_by_value,
+    is_hardly_any,
+    is_odd_text,
+    odd_input,
+    same_size,
+)
 from addin.workbook.calculation.results import is_reproduced
 
 ONE_OF_SEVERAL = "it takes one cell of a range, and is no array formula"
@@ -27,32 +44,9 @@ NOT_SORTED = "it looks up the nearest value in cells that are not sorted, where 
 _BRANCHING = frozenset(("IF", "IFS", "CHOOSE", "SWITCH", "IFERROR", "IFNA", "LET", "XLOOKUP"))
 
 
-COUNTING = frozenset(("COUNTIF", "COUNTIFS", "SUMIF", "SUMIFS", "AVERAGEIF", "AVERAGEIFS", "MAXIFS", "MINIFS"))
-INTEREST = frozenset(("FV", "PV", "PMT", "NPER", "IPMT", "PPMT", "CUMIPMT", "CUMPRINC"))
-TINY_RATE = 1e-4
-"""An interest rate below which powers of it lose the digits that programs then differ in."""
-
 HARDLY, FAR = 1e-13, 1e-10
 """Relative: how little inputs are moved, and how much of a result this may move."""
 LOSES_DIGITS = "its result is a small difference of large powers, in which programs differ"
-
-
-def odd_input(functions: AbstractSet[str], value: Any) -> str:
-    """Why a single value that a formula reads makes its result doubtful; empty where it does not.
-
-    >>> odd_input({"COUNTIF"}, "true"), odd_input({"SUM"}, "true")
-    ('it counts what looks like an error or a logical value', '')
-    """
-    looks_odd = isinstance(value, dict) or (
-        isinstance(value, str) and (value.startswith("#") or value.upper() in ("TRUE", "FALSE"))
-    )
-    if looks_odd and functions & COUNTING:
-        return "it counts what looks like an error or a logical value"
-    if functions & INTEREST and type(value) is float and 0 < abs(value) < TINY_RATE:
-        return "an interest rate so small loses digits, in which programs differ"
-    return ""
-
-
 ONE_CELL_AS_RANGE = "it names one cell as a range (A1:A1), which some functions take otherwise"
 
 
@@ -62,6 +56,13 @@ def _names_one_cell_as_range(formula: BookFormula) -> bool:
         for reference in formula.references
         if (area := area_of(reference)) is not None
     )
+
+
+def _takes_several(formula: BookFormula) -> bool:
+    """Whether a formula is given several values at once: an area or an array."""
+    if formula.is_array or not all(area.is_cell for _, area in formula.areas):
+        return True
+    return any("{" in piece for piece in formula.shape.pieces if isinstance(piece, str))
 
 
 def _moved(reference: str) -> str:
@@ -89,17 +90,38 @@ class Proof:
         self._engines = engines
         self._found = found
         self._reproduced = reproduced
+        self._odd_texts: dict[SheetArea, bool] = {}
 
     def doubts(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
         """The formulas whose value is not proven, with the reason."""
         found = self._intersecting([each for each in formulas if each.kind == PLAIN])
         found |= self._not_sorted(formulas)
-        found |= self._odd_inputs(formulas)
+        found |= self._of_other_sizes(formulas)
+        odd, blank = self._odd_inputs(formulas)
+        found |= odd
         found |= {each.place: ONE_CELL_AS_RANGE for each in formulas if _names_one_cell_as_range(each)}
-        doubted = {each.place: why for each in formulas if (why := self._needs_judge(each))}
-        judged = (each for each in formulas if each.place in doubted and each.kind == PLAIN)
-        agreed = self._agreed([each for each in judged if not differs(each.shape.uses)])
+        exact = blank | {each.place: why for each in formulas if (why := self._needs_judge(each))}
+        errors = {each.place: ONLY_ONE_FAILS for each in formulas if self._is_doubtful_error(each)}
+        doubted = errors | exact
+        judged = (each for each in formulas if each.place in doubted and self._shows_one(each))
+        agreed = self._agreed([each for each in judged if not differs(each.shape.uses)], errors.keys() - exact.keys())
         return {place: why for place, why in doubted.items() if place not in agreed} | found
+
+    def _is_doubtful_error(self, formula: BookFormula) -> bool:
+        """Whether a formula came to an error, as functions do that an engine did not understand."""
+        is_error = self._shows_one(formula) and isinstance(self._one_shown(formula), dict)
+        if not is_error or formula.shape.functions <= OF_SURE_ERRORS:
+            return False
+        return _takes_several(formula) or self._cells.gets_tables(formula.place)
+
+    def _shows_one(self, formula: BookFormula) -> bool:
+        found = self._found[formula.place]
+        return formula.kind == PLAIN or (type(found) is list and (len(found), len(found[0])) == (1, 1))
+
+    def _one_shown(self, formula: BookFormula) -> Any:
+        """What the first cell of a formula shows."""
+        found = self._found[formula.place]
+        return found[0][0] if type(found) is list else found
 
     def _intersecting(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
         """Ordinary formulas that take one cell of a range, or show one of several values."""
@@ -123,21 +145,44 @@ class Proof:
                 uncertain[formula.place] = NOT_SORTED
         return uncertain
 
-    def _odd_inputs(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
-        """Formulas that read a value which their function takes otherwise than others do."""
+    def _of_other_sizes(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
+        """Formulas that add up other cells than they seem to, because they test more or fewer."""
+        pairs = [(formula, pair) for formula in formulas for pair in formula.shape.same_size]
+        texts = [self._cells.text_of(formula, same_size(*pair)) for formula, pair in pairs]
+        found = self._engines.formulon.arrays(texts) if texts else []
+        return {formula.place: OTHER_SIZE for (formula, _), rows in zip(pairs, found, strict=True) if rows != [[True]]}
+
+    def _odd_inputs(self, formulas: Sequence[BookFormula]) -> tuple[dict[Place, str], dict[Place, str]]:
+        """Formulas that read a value which their function takes otherwise than others do; those that read a blank."""
         read = [
             (formula, (area.sheet or sheet, (area.first_row, area.first_column)))
             for formula in formulas
-            if formula.shape.functions & (COUNTING | INTEREST)
+            if formula.shape.functions & (COUNTING | INTEREST | OF_BLANKS)
             for sheet, area in formula.areas
             if area.is_cell
         ]
         values = self._engines.formulon.values([place for _, place in read]) if read else []
-        return self._losing_digits(formulas) | {
-            formula.place: why
-            for (formula, _), value in zip(read, values, strict=True)
-            if (why := odd_input(formula.shape.functions, value))
+        pairs = [(formula, value) for (formula, _), value in zip(read, values, strict=True)]
+        odd = {each.place: why for each, value in pairs if (why := odd_input(each.shape.functions, value))}
+        odd |= {each.place: COUNTS_ODD_TEXTS for each in formulas if self._counts_odd_texts(each)}
+        odd |= {
+            each.place: HARDLY_ANY for each in formulas if is_hardly_any(each.shape.functions, self._one_shown(each))
         }
+        blank = {each.place: BLANK for each, value in pairs if value is None and each.shape.functions & OF_BLANKS}
+        return self._losing_digits(formulas) | odd, blank
+
+    def _counts_odd_texts(self, formula: BookFormula) -> bool:
+        """Whether a formula counts cells with a text that some programs read as a number, a day or a logical value."""
+        if not counts_by_value(formula.shape.uses):
+            return False
+        return any(self._has_odd_texts(sheet, area) for sheet, area in formula.areas if not area.is_cell)
+
+    def _has_odd_texts(self, sheet: str, area: Area) -> bool:
+        where = area.sheet or sheet, area
+        if where not in self._odd_texts:
+            values = self._engines.formulon.values(list(self._cells.filled(*where)))
+            self._odd_texts[where] = any(map(is_odd_text, values))
+        return self._odd_texts[where]
 
     def _losing_digits(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
         """Formulas of interest that come to quite another number from inputs which hardly differ."""
@@ -157,8 +202,11 @@ class Proof:
             return ""
         return differs(shape.uses) or needs_judge(shape.uses)
 
-    def _agreed(self, formulas: Sequence[BookFormula]) -> set[Place]:
-        """The formulas to which a second engine gives the same value, from the same values of all other cells."""
+    def _agreed(self, formulas: Sequence[BookFormula], errors: AbstractSet[Place]) -> set[Place]:
+        """The formulas to which a second engine gives the same value, from the same values of all other cells.
+
+        Of those in `errors` it is enough that it comes to an error too.
+        """
         engine = self._engines.formualizer
         if engine is None or not formulas:
             return set()
@@ -177,7 +225,7 @@ class Proof:
         return {
             formula.place
             for formula, value in zip(formulas, values, strict=True)
-            if is_reproduced(self._found[formula.place], value)
+            if is_reproduced(self._one_shown(formula), value) or (formula.place in errors and isinstance(value, dict))
         }
 
     def _inputs(self, formulas: Sequence[BookFormula], judged: AbstractSet[Place]) -> dict[Place, Any]:

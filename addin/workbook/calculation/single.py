@@ -12,6 +12,7 @@ from addin.formulas.shape import shape_of
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.calculation import MAX_PASSES, NOT_ANSWERED
 from addin.workbook.calculation.engine.process import DYNAMIC, VALUE, EngineFailedError
+from addin.workbook.calculation.engine_book import as_values
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import needs_judge, outside_of_values
 from addin.workbook.calculation.names import quoted
@@ -175,7 +176,7 @@ class _Calls:
         self.cells += cells
         self._engine.set(cells)
         self._engine.evaluate()
-        return quoted(Area(first, 1, self._row - 1, len(rows[0]), _ANSWERS), fixed=True)
+        return as_values(quoted(Area(first, 1, self._row - 1, len(rows[0]), _ANSWERS), fixed=True))
 
 
 def _rows(answer: Any) -> Sequence[Sequence[Any]]:

@@ -194,6 +194,6 @@ def _finish(book: Book, plan: Plan, report: Refreshed) -> None:
     shown = {cell.cell for cell in report.referring}
     depends = not is_installed() and plan.dependencies.any_depends_on(report.changed, besides=shown)
     doubtful = any(cell.rests_on_ours and (cell.unproven or not cell.compared) for cell in report.calculated)
-    report.recalculates = depends or doubtful or bool(report.skipped)
+    report.recalculates = depends or doubtful or report.blocked or bool(report.skipped)
     if report.recalculates:
         book.recalculate_on_load()

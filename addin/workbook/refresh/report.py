@@ -85,6 +85,8 @@ class Refreshed:
     """All cells that show something new, those that spills fill too."""
     resized: bool = False
     """Whether a spill changed its size."""
+    blocked: bool = False
+    """Whether a spill had no room."""
     requests: int = 0
     kept: list[CellNote] = field(default_factory=list)
     """Formulas whose old value stays, because there is no new one or it does not fit."""

@@ -35,6 +35,7 @@ def write(book: Book, cell: FormulaCell, result: Scalar | Grid, report: Refreshe
     spilled = spill(book, cell, result)
     if spilled.note:
         (report.kept if spilled.blocked else report.notes).append(cell.note(spilled.note))
+    report.blocked |= spilled.blocked
     if spilled.changed or spilled.resized:
         report.written.add(cell.place)
         report.resized |= spilled.resized

@@ -9,6 +9,9 @@ from typing import Any
 
 from addin.formulas.lexer import Token, is_readable, tokens
 from addin.workbook.calculation.functions import our_function, our_prefixes, plain_name, spans_all
+from addin.workbook.calculation.reading.branches import condition_of
+from addin.workbook.calculation.reading.cautions import single_values, values_for_cells
+from addin.workbook.calculation.reading.constants import constants_of, kind_of, odd_constants
 from addin.workbook.calculation.reading.lookups import nearest
 from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, Node, UnreadableError, parsed
 from addin.workbook.calculation.reading.refusals import hides_references, why_refused
@@ -30,13 +33,11 @@ from addin.workbook.calculation.reading.shapes import (
     Piece,
     Replacement,
     Shape,
+    SizedLike,
     SpillOf,
 )
 from addin.workbook.calculation.reading.simple import comparison, is_simple
 
-FIRST_YEAR, LONGEST_MONTH = 1900, 31
-MAX_REPEATED = 2_000
-"""Times; a cell holds 32,767 characters, and engines differ about what does not fit."""
 MAX_WRITTEN = 200_000
 """Characters of one formula, on all its levels; names that stand for names could make billions."""
 
@@ -56,7 +57,8 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
         if why := why_refused(read):
             raise _Refusal(why)
         tree = parsed(read)
-        found.pieces = list(merged(_Reader(found, names, namespace, _locals(tree)).expression(tree)))
+        reader = _Reader(found, names, namespace, frozenset(_introduced(tree)), frozenset(_standing_for_values(tree)))
+        found.pieces = list(merged(reader.expression(tree)))
         found.is_call = found.calls_ours and spans_all([each for each in read if each.kind != "space"], namespace)
         found.is_simple = is_simple(tree)
         found.comparisons = list(comparison(tree)) if found.is_simple else []
@@ -72,22 +74,35 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
     return found
 
 
-def _locals(tree: Expression) -> frozenset[str]:
-    """The names that `LET` and `LAMBDA` introduce, in lower case."""
-    return frozenset(_introduced(tree))
+def _calls(tree: Expression) -> Iterator[CallNode]:
+    """Every call in an expression, the inner ones first."""
+    for node in tree:
+        if not isinstance(node, Token):
+            for part in node.arguments if isinstance(node, CallNode) else node.parts:
+                yield from _calls(part)
+            if isinstance(node, CallNode):
+                yield node
 
 
 def _introduced(tree: Expression) -> Iterator[str]:
-    for node in tree:
-        if isinstance(node, Token):
-            continue
-        parts = node.arguments if isinstance(node, CallNode) else node.parts
-        for part in parts:
-            yield from _introduced(part)
-        if isinstance(node, CallNode) and (name := plain_name(node.written)) in ("LET", "LAMBDA"):
-            for place, part in enumerate(parts[:-1]):
+    """The names that `LET` and `LAMBDA` introduce, in lower case."""
+    for node in _calls(tree):
+        if (name := plain_name(node.written)) in ("LET", "LAMBDA"):
+            for place, part in enumerate(node.arguments[:-1]):
                 match part:
                     case [Token(kind="name", text=text)] if name == "LAMBDA" or place % 2 == 0:
+                        yield _local(text)
+
+
+def _standing_for_values(tree: Expression) -> Iterator[str]:
+    """The names of a `LET` that stand for anything but cells, in lower case."""
+    for node in _calls(tree):
+        if plain_name(node.written) == "LET":
+            for named, given in zip(node.arguments[:-1:2], node.arguments[1::2], strict=False):
+                match named, given:
+                    case _, [Token(kind="hole" | "name" | "table")]:
+                        pass
+                    case [Token(kind="name", text=text)], _:
                         yield _local(text)
 
 
@@ -126,6 +141,8 @@ class _Reader:
     namespace: str
     known: frozenset[str]
     """The names that the formula itself gives, in lower case."""
+    values: frozenset[str]
+    """Those of them that stand for anything but cells."""
     _around: _Around = field(default_factory=_Around)
     _holes: int = 0
     _made: int = 0
@@ -183,6 +200,7 @@ class _Reader:
         if found.inner is None:
             return list(found.pieces)
         self.shape.absorb(found.inner)
+        self.shape.same_size += found.inner.same_size
         moved = len(self.shape.sites)
         guards = tuple(each for each in self._around.guards if not _mentions(each.pieces, self._around.handed))
         self.shape.sites += [_moved_site(site, moved, guards) for site in found.inner.sites]
@@ -203,15 +221,45 @@ class _Reader:
             return [f"{_plain_local(node.written)}(", *_joined(map(self.expression, node.arguments)), ")"]
         self.shape.functions.add(name)
         self.shape.uses.add((name, ",".join(map(kind_of, node.arguments))))
-        if why := _odd_constants(name, node):
+        if why := odd_constants(name, node):
+            raise _Refusal(why)
+        if why := self._odd_arguments(name, node):
             raise _Refusal(why)
         arguments = self._arguments(name, node)
         if name == "HYPERLINK" and arguments:
             return ["(", *arguments[-1], ")"]  # what it shows
+        self._mend(name, arguments)
         if looked := nearest(name, arguments):
             wanted, among, falls = looked
             self.shape.lookups.append(Lookup(self._around.alone(wanted), self._around.alone(among), falls))
         return [f"{name}(", *_joined(arguments), ")"]
+
+    def _odd_arguments(self, name: str, node: CallNode) -> str:
+        """Why what a function is given makes its result doubtful; empty where it does not."""
+        has_many, ones = single_values(name, node.arguments, self._holes)
+        self.shape.single += ones
+        if has_many:
+            return f"{name} gets several values, of which programs make different things"
+        values = self.values | (self._around.handed if self.shape.sites else frozenset())
+        if any(True for _ in values_for_cells(name, node.arguments, self.namespace, values)):
+            return f"{name} needs cells, and gets values"
+        return ""
+
+    def _mend(self, name: str, arguments: list[list[Piece]]) -> None:
+        """Write arguments so that an engine takes them as Excel does."""
+        if name == "FREQUENCY" and len(arguments) == 2:
+            arguments[1] = ["VSTACK(", *arguments[1], ")"]  # one class alone is taken as a value, not as a list
+        if name in ("SUMIF", "AVERAGEIF") and len(arguments) == 3:
+            arguments[2] = self._sized(arguments[2], arguments[0])
+
+    def _sized(self, added: list[Piece], tested: list[Piece]) -> list[Piece]:
+        """The cells that are added up: from the first one on as many as are tested."""
+        match added, tested:
+            case [int(reference)], [int(like)]:
+                return [SizedLike(reference, like)]
+            case _:
+                self.shape.same_size.append((self._around.alone(added), self._around.alone(tested)))
+                return added
 
     def _why_refused(self, node: CallNode, name: str, *, is_called: bool) -> str:
         """Why a function is not worked out, whatever its arguments; empty where it may be."""
@@ -247,14 +295,14 @@ class _Reader:
             handed = frozenset(_local(str(part[0])) for part in before if part)
             is_loose = around.is_loose or not around.is_each
             return replace(around, handed=around.handed | handed, is_each=False, is_loose=is_loose)
-        elif (guard := _guard(name, before, place, len(node.arguments))) is not None:
+        elif (guard := condition_of(name, before, place, len(node.arguments))) is not None:
             around = replace(around, guards=(*around.guards, Guard(around.alone(guard[0]), guard[1])))
         return replace(around, is_each=name in EACH and is_last and _parameters(node) is not None)
 
     def _keep_around(self, first: int, name: str, before: list[list[Piece]], place: int, count: int) -> None:
         """Let the calls since the `first` that a LAMBDA decides on know the names and conditions around them."""
         bound = list(_joined(before[: place - place % 2])) if name == "LET" else []
-        guard = _guard(name, before, place, count)
+        guard = condition_of(name, before, place, count)
         for number, site in self._handed_since(first):
             if bound:
                 self.shape.sites[number] = replace(site, rounds=("LET(", *bound, ",", *site.rounds, ")"))
@@ -292,7 +340,7 @@ class _Reader:
             key = key_of(arguments)
             self.shape.sites.append(CallSite(ours, (), guards, None, rounds=tuple(key)))
             return [Answer(len(self.shape.sites) - 1), "(", *key, ")"]
-        self.shape.sites.append(CallSite(ours, alone, guards, _constants(node.arguments)))
+        self.shape.sites.append(CallSite(ours, alone, guards, constants_of(node.arguments)))
         return [Answer(len(self.shape.sites) - 1)]
 
     def _spill(self, node: CallNode) -> list[Piece]:
@@ -313,34 +361,6 @@ def _parameters(node: CallNode) -> list[str] | None:
             return None
 
 
-def _odd_constants(name: str, node: CallNode) -> str:
-    """Why what is written into a call makes its result doubtful; empty where it does not."""
-    if name == "REPT" and _is_long(node):
-        return "it repeats a text that may be longer than a cell can hold"
-    if name == "DATE" and _is_first_year(node):
-        return "programs disagree about days counted from 1900"
-    return ""
-
-
-def _is_first_year(node: CallNode) -> bool:
-    """Whether days are counted on from 1900, where engines do not agree about the leap year that Excel makes of it."""
-    match node.arguments:
-        case [[Token(kind="number", text=year)], *others] if float(year) == FIRST_YEAR:
-            days = [part[0].text for part in others if part and isinstance(part[0], Token) and part[0].kind == "number"]
-            return any(float(each) > LONGEST_MONTH for each in days)
-        case _:
-            return False
-
-
-def _is_long(node: CallNode) -> bool:
-    """Whether a text is repeated so often that joined to another it may not fit into a cell."""
-    match node.arguments[1:]:
-        case [[Token(kind="number", text=text)]]:
-            return float(text) > MAX_REPEATED
-        case _:
-            return False
-
-
 def _plain_local(text: str) -> str:
     return text[len(_LOCAL_PREFIX) :] if text.casefold().startswith(_LOCAL_PREFIX) else text
 
@@ -358,95 +378,6 @@ def _joined(parts: Any) -> Iterator[Piece]:
         if number:
             yield ","
         yield from part
-
-
-def _guard(name: str, before: Sequence[list[Piece]], place: int, count: int) -> tuple[tuple[Piece, ...], int] | None:
-    """A formula, and the number that it comes to where this argument is worked out; None where it always is."""
-    if not place:
-        return None
-    first = before[0]
-    match name:
-        case "IF":
-            return ("IF(", *first, ",1,2)"), place
-        case "IFS":
-            asked = place - place % 2
-            earlier = [piece for number in range(0, asked, 2) for piece in (*before[number], ",0,")]
-            own = [*before[asked], ",1,"] if place % 2 else []
-            return ("IFS(", *earlier, *own, "TRUE,", "0)" if place % 2 else "1)"), 1
-        case "CHOOSE":
-            return ("CHOOSE(", *first, *(f",{number}" for number in range(1, count)), ")"), place
-        case "SWITCH":
-            return _switched(before, place)
-        case "IFERROR" | "IFNA":
-            check = "ISERROR" if name == "IFERROR" else "ISNA"
-            return (f"IF({check}(", *first, "),1,2)"), 1
-        case _:
-            return None
-
-
-def _switched(before: Sequence[list[Piece]], place: int) -> tuple[tuple[Piece, ...], int] | None:
-    """What `SWITCH` compares until it comes to this argument: results stand behind what they belong to."""
-    earlier = [piece for number in range((place - 1) // 2) for piece in (",", *before[1 + 2 * number], ",0")]
-    if place % 2 == 0:  # a result, behind what it belongs to
-        return ("SWITCH(", *before[0], *earlier, ",", *before[place - 1], ",1,0)"), 1
-    # Another value to compare with, or the default: asked for when none before was equal.
-    return (("SWITCH(", *before[0], *earlier, ",1)"), 1) if earlier else None
-
-
-def _constants(arguments: Sequence[Expression]) -> tuple[Any, ...] | None:
-    """The values of arguments that are written into a formula, None for one left out; None if one is something else."""
-    found: list[Any] = []
-    for argument in arguments:
-        match argument:
-            case []:
-                found.append(None)
-            case [Token(kind="text", text=text)]:
-                found.append(text[1:-1].replace('""', '"'))
-            case [Token(kind="name", text=text)] if text.upper() in ("TRUE", "FALSE"):
-                found.append(text.upper() == "TRUE")
-            case [Token(kind="number", text=text)]:
-                found.append(float(text))
-            case [Token(kind="operator", text="-"), Token(kind="number", text=text)]:
-                found.append(-float(text))
-            case _:
-                return None
-    return tuple(found)
-
-
-def kind_of(argument: Expression) -> str:
-    """The kind of an argument, by which the results of functions were compared with Excel's."""
-    match argument:
-        case []:
-            return "empty"
-        case [Token(kind="hole" | "table")]:
-            return "reference"
-        case [Token(kind="name", text=text)]:
-            return "logical" if text.upper() in ("TRUE", "FALSE") else "reference"
-        case [Token(kind="text", text=text)]:
-            return kind_of_text(text[1:-1])
-        case [Token(kind="number" | "error" | "array" as kind)]:
-            return kind
-        case [Token(kind="operator"), Token(kind="number")]:
-            return "number"
-        case [CallNode(written)]:
-            return "reference" if plain_name(written) == "ANCHORARRAY" else "call"
-        case _:
-            return "expression"
-
-
-def kind_of_text(text: str) -> str:
-    """The kind of a text that is written into a formula: functions read some texts as something else.
-
-    >>> kind_of_text("true"), kind_of_text("a*"), kind_of_text("1,5"), kind_of_text("apple")
-    ('logical text', 'pattern', 'number text', 'text')
-    """
-    if text.upper() in ("TRUE", "FALSE"):
-        return "logical text"
-    if set(text) & set("*?~"):
-        return "pattern"
-    if any(each.isdigit() for each in text):
-        return "dated text" if set(text) & set("/-:") else "number text"
-    return "text"
 
 
 def _moved(pieces: Sequence[Piece], by: int) -> tuple[Piece, ...]:

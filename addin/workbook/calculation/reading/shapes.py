@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 
 from addin.formulas import Area
 
-Piece: TypeAlias = "str | int | SpillOf | ThisRow | Fixed | Answer"
+Piece: TypeAlias = "str | int | SpillOf | SizedLike | ThisRow | Fixed | Answer"
 """A piece of the engine's text: text, the index of a reference, or something that depends on the cell."""
 
 
@@ -18,6 +18,14 @@ class SpillOf:
     """The area that the array formula in the cell of this reference fills (`A1#`)."""
 
     reference: int
+
+
+@dataclass(frozen=True, slots=True)
+class SizedLike:
+    """As many cells from a reference on as another one has: what `SUMIF` adds up, however its argument is written."""
+
+    reference: int
+    like: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +127,10 @@ class Shape:
     """Its calls of ours."""
     lookups: list[Lookup] = field(default_factory=list)
     """Its lookups of the nearest value."""
+    same_size: list[tuple[tuple[Piece, ...], tuple[Piece, ...]]] = field(default_factory=list)
+    """Areas that have to have the same size."""
+    single: list[int] = field(default_factory=list)
+    """The references that have to be one cell."""
     is_call: bool = False
     """Whether it is one call of ours and nothing else."""
     joins_or_subtracts: bool = False
@@ -157,6 +169,11 @@ class Shape:
     def spills(self) -> tuple[SpillOf, ...]:
         """The spills that it refers to."""
         return tuple(piece for piece in self.pieces if isinstance(piece, SpillOf))
+
+    @cached_property
+    def sized(self) -> tuple[SizedLike, ...]:
+        """The areas whose size another one decides on."""
+        return tuple(piece for piece in self.pieces if isinstance(piece, SizedLike))
 
     @cached_property
     def written(self) -> Callable[[Sequence[str]], str] | None:

@@ -79,6 +79,7 @@ async def test_a_spill_that_is_blocked_keeps_what_it_showed_and_says_what_is_in_
         ("Sheet1!A1", "the result of 6 × 2 cells is blocked by A4; clear it")
     ]
     assert values(book, "Sheet1", "A4") == ["mine"]
+    assert report.recalculates
 
 
 async def test_formulas_that_rest_on_changed_values_are_recalculated_when_the_book_is_opened(

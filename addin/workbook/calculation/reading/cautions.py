@@ -1,0 +1,217 @@
+"""Arguments that a function takes otherwise in Excel than in an engine: several values, areas, cells that are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+from addin.formulas.lexer import Token
+from addin.workbook.calculation.functions import our_function, plain_name
+from addin.workbook.calculation.reading.parsing import CallNode, Expression
+
+ALL = frozenset(range(8))
+
+_BONDS = (
+    *(
+        "ACCRINT",
+        "ACCRINTM",
+        "COUPDAYBS",
+        "COUPDAYS",
+        "COUPDAYSNC",
+        "COUPNCD",
+        "COUPNUM",
+        "COUPPCD",
+        "DISC",
+        "DURATION",
+    ),
+    *("INTRATE", "MDURATION", "PRICE", "PRICEDISC", "PRICEMAT", "RECEIVED", "TBILLEQ", "TBILLPRICE", "TBILLYIELD"),
+    *("YIELD", "YIELDDISC", "YIELDMAT"),
+)
+ONE_VALUE: dict[str, AbstractSet[int]] = {
+    **dict.fromkeys(_BONDS, ALL),
+    **dict.fromkeys(("RANK", "RANK.EQ", "RANK.AVG", "CODE", "NPV"), frozenset({0})),
+    **dict.fromkeys(("VLOOKUP", "HLOOKUP", "T.TEST", "TTEST"), frozenset({2, 3})),
+    **dict.fromkeys(("MIRR", "Z.TEST", "ZTEST"), frozenset({1, 2})),
+    **dict.fromkeys(("NETWORKDAYS", "WORKDAY", "AGGREGATE"), frozenset({0, 1})),
+    **dict.fromkeys(("NETWORKDAYS.INTL", "WORKDAY.INTL", "SERIESSUM"), frozenset({0, 1, 2})),
+    "LOOKUP": frozenset({0}),
+    "SUBTOTAL": frozenset({0}),
+    "WEEKNUM": ALL,
+}
+"""Arguments of which Excel takes several values, one after the other, and an engine does not."""
+
+NO_AREA = frozenset(
+    (
+        *("EDATE", "EOMONTH", "MROUND", "QUOTIENT", "YEARFRAC", "ISEVEN", "ISODD", "CONVERT", "DOLLARDE", "DOLLARFR"),
+        *("EFFECT", "NOMINAL", "DELTA", "GESTEP", "ERF", "ERFC", "FACTDOUBLE", "SQRTPI", "COMPLEX", "IMABS", "IMREAL"),
+        *(
+            "IMAGINARY",
+            "BIN2DEC",
+            "BIN2HEX",
+            "BIN2OCT",
+            "DEC2BIN",
+            "DEC2HEX",
+            "DEC2OCT",
+            "HEX2BIN",
+            "HEX2DEC",
+            "HEX2OCT",
+        ),
+        *("OCT2BIN", "OCT2DEC", "OCT2HEX", "BESSELI", "BESSELJ", "BESSELK", "BESSELY"),
+    )
+)
+"""Functions that take several values, but refuse an area: Excel had them from an add-in."""
+
+_DATABASE = ("AVERAGE", "COUNT", "COUNTA", "GET", "MAX", "MIN", "PRODUCT", "STDEV", "STDEVP", "SUM", "VAR", "VARP")
+_EVEN, _ODD = frozenset(range(0, 250, 2)), frozenset(range(1, 250, 2))
+CELLS: dict[str, AbstractSet[int]] = {
+    **dict.fromkeys(("COUNTIF", "COUNTBLANK"), frozenset({0})),
+    **dict.fromkeys(("SUMIF", "AVERAGEIF"), frozenset({0, 2})),
+    **dict.fromkeys(("SUMIFS", "AVERAGEIFS", "MAXIFS", "MINIFS"), _ODD | {0}),
+    **dict.fromkeys(("RANK", "RANK.EQ", "RANK.AVG"), frozenset({1})),
+    **dict.fromkeys((f"D{name}" for name in _DATABASE), frozenset({0, 2})),
+    "COUNTIFS": _EVEN,
+    "SUBTOTAL": frozenset(range(1, 250)),
+}
+"""Arguments that have to be cells; values, such as our functions give, are an error."""
+
+_OF_AREAS: dict[str, AbstractSet[int]] = {
+    **dict.fromkeys(("VLOOKUP", "HLOOKUP", "MATCH", "XMATCH", "RANK", "RANK.EQ", "RANK.AVG"), frozenset({1})),
+    **dict.fromkeys(("LOOKUP", "XLOOKUP", "FORECAST", "FORECAST.LINEAR"), frozenset({1, 2})),
+    **dict.fromkeys(("INDEX", "LARGE", "SMALL", "PERCENTILE", "PERCENTILE.INC", "QUARTILE", "COUNTIF"), frozenset({0})),
+    **dict.fromkeys(("SUMIF", "AVERAGEIF"), frozenset({0, 2})),
+    **dict.fromkeys(("SUMIFS", "AVERAGEIFS", "MAXIFS", "MINIFS"), _ODD | {0}),
+    "COUNTIFS": _EVEN,
+    "IRR": frozenset({0}),
+    "NPV": frozenset(range(1, 250)),
+}
+"""Arguments that are areas as a whole, so that one value comes of them."""
+_ONE_OF_ALL = frozenset(
+    (
+        *("SUM", "SUMPRODUCT", "SUMSQ", "PRODUCT", "MIN", "MAX", "MINA", "MAXA", "COUNT", "COUNTA", "COUNTBLANK"),
+        *("AVERAGE", "AVERAGEA", "MEDIAN", "MODE", "STDEV", "STDEV.S", "STDEV.P", "VAR", "VAR.S", "VAR.P", "GEOMEAN"),
+        *("ROWS", "COLUMNS", "AND", "OR", "XOR", "CONCAT", "TEXTJOIN", "SUBTOTAL", "AGGREGATE", "REDUCE", "GCD", "LCM"),
+        *("CORREL", "SLOPE", "INTERCEPT", "XNPV", "XIRR", "MIRR", "AREAS", "SINGLE"),
+    )
+)
+"""Functions that make one value of all that they are given."""
+_MANY = frozenset(
+    (
+        *(
+            "SEQUENCE",
+            "FILTER",
+            "SORT",
+            "SORTBY",
+            "UNIQUE",
+            "TRANSPOSE",
+            "CHOOSECOLS",
+            "CHOOSEROWS",
+            "VSTACK",
+            "HSTACK",
+        ),
+        *(
+            "TOCOL",
+            "TOROW",
+            "TAKE",
+            "DROP",
+            "EXPAND",
+            "WRAPROWS",
+            "WRAPCOLS",
+            "RANDARRAY",
+            "MMULT",
+            "MINVERSE",
+            "MUNIT",
+        ),
+        *(
+            "FREQUENCY",
+            "LINEST",
+            "LOGEST",
+            "TREND",
+            "GROWTH",
+            "TEXTSPLIT",
+            "MAP",
+            "BYROW",
+            "BYCOL",
+            "SCAN",
+            "MAKEARRAY",
+        ),
+        *("MODE.MULT", "ANCHORARRAY"),
+    )
+)
+"""Functions that give several values."""
+
+
+def references_in(tree: Expression) -> int:
+    """The number of references in an expression."""
+    count = 0
+    for node in tree:
+        if isinstance(node, Token):
+            count += node.kind == "hole"
+        else:
+            count += sum(map(references_in, node.arguments if isinstance(node, CallNode) else node.parts))
+    return count
+
+
+def single_values(name: str, arguments: Sequence[Expression], first: int) -> tuple[bool, list[int]]:
+    """Whether a function is given several values where an engine takes one; and the references that must be one cell.
+
+    `first` is the number of the first reference in the arguments.
+    """
+    has_many, ones = False, list[int]()
+    for place, argument in enumerate(arguments):
+        if place in ONE_VALUE.get(name, ()):
+            many, found = _spread(argument, first)
+            has_many, ones = has_many or many, [*ones, *found]
+        elif name in NO_AREA:
+            match argument:
+                case [Token(kind="hole")]:
+                    ones.append(first)
+                case [Token(kind="table", text=text)] if not _is_of_row(text):
+                    has_many = True
+                case _:
+                    pass
+        first += references_in(argument)
+    return has_many, ones
+
+
+def _spread(tree: Expression, first: int) -> tuple[bool, list[int]]:
+    """Whether an expression comes to several values, and the references that decide on it."""
+    many, ones = False, list[int]()
+    for node in tree:
+        if isinstance(node, Token):
+            many = many or _is_array(node)
+            if node.kind == "hole":
+                ones.append(first)
+                first += 1
+            continue
+        name = plain_name(node.written) if isinstance(node, CallNode) else ""
+        many = many or name in _MANY
+        for place, part in enumerate(node.arguments if isinstance(node, CallNode) else node.parts):
+            if name not in _ONE_OF_ALL and place not in _OF_AREAS.get(name, ()):
+                is_many, found = _spread(part, first)
+                many, ones = many or is_many, [*ones, *found]
+            first += references_in(part)
+    return many, ones
+
+
+def _is_array(token: Token) -> bool:
+    if token.kind == "table":
+        return not _is_of_row(token.text)
+    return token.kind == "array" and any(sign in token.text for sign in ",;")
+
+
+def _is_of_row(table: str) -> bool:
+    return "@" in table or "#this row" in table.casefold()
+
+
+def values_for_cells(
+    name: str, arguments: Sequence[Expression], namespace: str, values: AbstractSet[str]
+) -> Iterator[int]:
+    """The arguments that have to be cells and are none: a call of ours, or one of the names that stand for `values`."""
+    for place in CELLS.get(name, ()):
+        match arguments[place : place + 1]:
+            case [[CallNode(written)]] if our_function(written, namespace) is not None:
+                yield place
+            case [[Token(kind="name", text=text)]] if text.casefold().removeprefix("_xlpm.") in values:
+                yield place
+            case _:
+                pass

@@ -1,0 +1,108 @@
+"""Values that functions take otherwise than their neighbours do, or that engines take otherwise than Excel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from addin.workbook.calculation.reading.shapes import Piece
+
+COUNTING = frozenset(("COUNTIF", "COUNTIFS", "SUMIF", "SUMIFS", "AVERAGEIF", "AVERAGEIFS", "MAXIFS", "MINIFS"))
+INTEREST = frozenset(("FV", "PV", "PMT", "NPER", "IPMT", "PPMT", "CUMIPMT", "CUMPRINC"))
+TINY_RATE = 1e-4
+"""An interest rate below which powers of it lose the digits that programs then differ in."""
+RATES = frozenset(("RATE", "IRR", "XIRR", "MIRR"))
+NO_RATE = 1e-7
+"""A rate below which a search for it ends anywhere around 0."""
+
+OF_BLANKS = frozenset(
+    ("VLOOKUP", "HLOOKUP", "MATCH", "FORECAST", "FORECAST.LINEAR", "SERIESSUM", "Z.TEST", "ZTEST", "LCM")
+)
+"""Functions of which every program makes something else where a cell is blank."""
+OF_SURE_ERRORS = frozenset(("FLOOR", "CEILING", "MROUND", "XNPV", "NA", "DATE", "SUM"))
+"""Functions whose errors are Excel's, in many results of it; another engine gives numbers."""
+
+BLANK = "it looks at a blank cell, which programs take differently"
+COUNTS_ODD_TEXTS = "it counts cells with a text that looks like a number, a day or a logical value"
+HARDLY_ANY = "its rate is hardly any, and what rounding left of it programs show differently"
+ONLY_ONE_FAILS = "one engine comes to an error, and another does not"
+OTHER_SIZE = "it tests more or fewer cells than it adds up"
+
+_SIGNS = r"[-+($€£¥\s]*"
+_LIKE_A_VALUE = re.compile(
+    rf"""true|false
+    |{_SIGNS}[0-9][0-9,.]*(?:e[-+]?[0-9]+)?[\s%)]*      # a number in any form
+    |[0-9]{{1,4}}[-/.][0-9]{{1,2}}(?:[-/.][0-9]{{1,4}})?(?:[\sT].*)?|[0-9]{{1,2}}:[0-9]{{2}}.*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+
+
+def is_odd_text(value: Any) -> bool:
+    """Whether a cell holds a text that some programs count as a value, and others do not.
+
+    >>> [is_odd_text(each) for each in ("1,234", "12%", "(5)", "2020-01-02", "TRUE", "1e3")]
+    [True, True, True, True, True, True]
+    >>> [is_odd_text(each) for each in ("us-10y", "2020", "Q1-20", "", 5.0)]
+    [False, False, False, False, False]
+    """
+    if type(value) is not str:
+        return False
+    text = value.strip()
+    return _LIKE_A_VALUE.fullmatch(text) is not None and _PLAIN_NUMBER.fullmatch(value) is None
+
+
+def odd_input(functions: AbstractSet[str], value: Any) -> str:
+    """Why a single value that a formula reads makes its result doubtful; empty where it does not.
+
+    >>> odd_input({"COUNTIF"}, "true"), odd_input({"SUM"}, "true")
+    ('it counts what looks like an error or a logical value', '')
+    """
+    looks_odd = isinstance(value, dict) or (
+        isinstance(value, str) and (value.startswith("#") or value.upper() in ("TRUE", "FALSE"))
+    )
+    if looks_odd and functions & COUNTING:
+        return "it counts what looks like an error or a logical value"
+    if functions & INTEREST and type(value) is float and 0 < abs(value) < TINY_RATE:
+        return "an interest rate so small loses digits, in which programs differ"
+    return ""
+
+
+def is_hardly_any(functions: AbstractSet[str], rate: Any) -> bool:
+    """Whether a rate is nothing but where a search for it ended.
+
+    >>> is_hardly_any({"RATE"}, -2e-9), is_hardly_any({"RATE"}, 0.05), is_hardly_any({"SUM"}, -2e-9)
+    (True, False, False)
+    """
+    return bool(functions & RATES) and type(rate) is float and 0 < abs(rate) < NO_RATE
+
+
+def counts_by_value(uses: AbstractSet[tuple[str, str]]) -> bool:
+    """Whether a formula counts what may be a number, by the kinds of the criteria; a plain text is none.
+
+    >>> counts_by_value({("COUNTIF", "reference,text")}), counts_by_value({("COUNTIF", "reference,number")})
+    (False, True)
+    """
+    return any(
+        kind not in ("text", "pattern")
+        for name, kinds in uses
+        if name in COUNTING
+        for kind in _criteria(name, kinds.split(","))
+    )
+
+
+def _criteria(name: str, kinds: Sequence[str]) -> Iterator[str]:
+    """The kinds of a function's criteria."""
+    if name in ("COUNTIF", "SUMIF", "AVERAGEIF"):
+        yield from kinds[1:2]
+    else:
+        yield from kinds[1::2] if name == "COUNTIFS" else kinds[2::2]
+
+
+def same_size(one: Sequence[Piece], other: Sequence[Piece]) -> list[Piece]:
+    """The formula that says whether two areas have the same size."""
+    rows: list[Piece] = ["ROWS(", *one, ")=ROWS(", *other, ")"]
+    columns: list[Piece] = ["COLUMNS(", *one, ")=COLUMNS(", *other, ")"]
+    return ["AND(", *rows, ",", *columns, ")"]

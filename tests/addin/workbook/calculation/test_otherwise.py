@@ -1,0 +1,135 @@
+"""Arguments that engines take otherwise than Excel: written so that the result is Excel's, or left and listed."""
+
+from pathlib import Path
+
+import pytest
+
+from addin.workbook.calculation.calculation import SEVERAL_VALUES
+from addin.workbook.calculation.reading.oddities import BLANK, COUNTS_ODD_TEXTS, OTHER_SIZE
+from addin.workbook.refresh.refresh import refresh_book
+from addin.workbook.refresh.report import Refreshed
+from dataservice.client import AsyncClient
+from tests.addin.workbook.books import make_book, values
+from tests.embedded import EmbeddedService
+from udfs import Session
+from udfs.errors import CellError
+
+CALL = '=_xldudf_DS_SIGNAL("us-cpi")'
+NAME = '_xldudf_DS_SIGNAL("us-cpi","name")'
+TEN = {f"E{row}": row * 10 for row in range(1, 11)} | {f"F{row}": row for row in range(1, 11)}
+
+
+async def _refreshed(service: EmbeddedService, book: Path) -> Refreshed:
+    async with AsyncClient(service.url, service.key) as client:
+        return await refresh_book(Session(client), book, book)
+
+
+async def _reasons(service: EmbeddedService, book: Path) -> dict[tuple[int, int], str]:
+    report = await _refreshed(service, book)
+    return {cell.cell[1]: cell.unproven for cell in report.unproven}
+
+
+async def test_sumif_adds_up_as_many_cells_as_it_tests(service: EmbeddedService, tmp_path: Path):
+    cells = {
+        "A1": '=IF(_xldudf_DS_SIGNAL("us-cpi")>0,SUMIF(E1:E10,">35",F3:F4),0)',
+        "A2": '=SUMIF(E1:E10,">35",F1)+0*_xldudf_DS_SIGNAL("us-cpi")',
+        "A3": '=AVERAGEIF(E1:E3,">5",F2:F9)+0*_xldudf_DS_SIGNAL("us-cpi")',
+        "A4": '=SUMIF(E1:E10,">35",OFFSET(F1,0,0,2,1))+0*_xldudf_DS_SIGNAL("us-cpi")',
+        # F12 lies outside of what the formula names, and inside of what it adds up.
+        "F12": CALL,
+        "A5": '=SUMIF(E1:E10,">95",F3)',
+    }
+    book = make_book(tmp_path / "book.xlsx", TEN | cells)
+    assert await _reasons(service, book) == {(4, 1): OTHER_SIZE}
+    beyond, four_to_ten, average, last, call = values(book, "Sheet1", "A1", "A2", "A3", "A5", "F12")
+    assert (beyond, four_to_ten, average, last) == (pytest.approx(6 + 7 + 8 + 9 + 10 + call), 49, 3, call)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "SUM(VLOOKUP(20,E1:F10,{1,2},FALSE))",
+        "IFERROR(SUM(VLOOKUP(20,E1:F10,{1,2},FALSE)),0)",
+        "SUM(RANK(F1:F3,F1:F10))",
+        'SUM(CODE({"a","b"}))',
+        "SUM(NETWORKDAYS(E1:E3,44000))",
+        "SUM(WEEKNUM(SEQUENCE(3,1,44000)))",
+        "SUM(EDATE(E1:E3,1))",
+        "SUM(ISEVEN(E1:E3)*1)",
+        "SUM(SUBTOTAL({1,9},E1:E3))",
+    ],
+)
+async def test_several_values_where_engines_take_one_are_left(service: EmbeddedService, tmp_path: Path, formula: str):
+    book = make_book(tmp_path / "book.xlsx", {"A1": CALL, "B1": ("B1", f"={formula}+0*A1"), **TEN})
+    reasons = await _reasons(service, book)
+    assert list(reasons) == [(1, 2)]
+    assert reasons[1, 2] == SEVERAL_VALUES or "gets several values" in reasons[1, 2]
+
+
+async def test_what_a_call_gives_is_a_value_and_no_cell(service: EmbeddedService, tmp_path: Path):
+    let = "_xlfn.LET(_xlpm.x,_xldudf_DS_SIGNAL(A1:A2)"
+    book = make_book(
+        tmp_path / "book.xlsx",
+        {
+            "A1": "us-cpi",
+            "A2": "us-10y",
+            "B1": f"=SUM({NAME},1)",
+            "B2": f"=COUNT({NAME},1)",
+            "B3": f"=ISREF({NAME})",
+            "B4": f'={let},COUNTIF(_xlpm.x,">5"))',
+            "B5": f"={let},SUM(_xlpm.x)-SUM(_xlpm.x)+ROWS(_xlpm.x))",
+        },
+    )
+    assert await _reasons(service, book) == {(4, 2): "COUNTIF needs cells, and gets values"}
+    text_in_sum, counted, is_reference, rows = values(book, "Sheet1", "B1", "B2", "B3", "B5")
+    assert isinstance(text_in_sum, CellError)
+    assert text_in_sum.message == "#VALUE!"
+    assert (counted, is_reference, rows) == (1, False, 2)
+
+
+async def test_subtotals_leave_out_subtotals_that_rest_on_nothing_of_ours(service: EmbeddedService, tmp_path: Path):
+    cells = {
+        "A1": CALL,
+        "A2": 10,
+        "A3": 20,
+        "A4": "=SUBTOTAL(9,A2:A3)",
+        "A5": "=SUBTOTAL(9,A1:A4)",
+        "A6": "=SUM(A1:A4)",
+    }
+    book = make_book(tmp_path / "book.xlsx", cells)
+    await _refreshed(service, book)
+    call, subtotal, total = values(book, "Sheet1", "A1", "A5", "A6")
+    assert (subtotal, total) == (pytest.approx(call + 30), pytest.approx(call + 60))
+
+
+async def test_a_formula_that_shows_nothing_is_no_blank_cell(service: EmbeddedService, tmp_path: Path):
+    cells = {
+        "A1": CALL,
+        "B1": '=IF(C1>0,C1,"")',
+        "B2": '=IF(ISBLANK(B1),"blank",A1)',
+        "B3": '=IF(B1=0,"zero",A1)',
+        "B4": '=IFERROR(B1+A1,"no number")',
+    }
+    book = make_book(tmp_path / "book.xlsx", cells)
+    assert await _reasons(service, book) == {}
+    call, not_blank, not_zero, no_number = values(book, "Sheet1", "A1", "B2", "B3", "B4")
+    assert (not_blank, not_zero, no_number) == (call, call, "no number")
+
+
+async def test_texts_and_blanks_that_programs_count_differently_are_left(service: EmbeddedService, tmp_path: Path):
+    cells = {
+        "A1": CALL,
+        "D1": "1,234",
+        "D2": "us-10y",
+        "B1": "=COUNTIF(D1:D2,1234)+0*A1",
+        "B2": '=COUNTIF(D1:D2,"us*")+0*A1',
+        "B3": "=IFERROR(VLOOKUP(D9,D1:E9,2,FALSE),7)+0*A1",
+        "B4": '=_xlfn.MINIFS(E1:E10,F1:F10,">2",E1:E10,">40")+0*A1',
+    }
+    book = make_book(tmp_path / "book.xlsx", TEN | cells)
+    reasons = await _reasons(service, book)
+    assert reasons[1, 2] == COUNTS_ODD_TEXTS
+    assert reasons[3, 2] == BLANK
+    assert (2, 2) not in reasons
+    assert values(book, "Sheet1", "B2") == [1]
+    assert values(book, "Sheet1", "B4") in ([None], [50])
