@@ -99,7 +99,7 @@ def test_a_defined_name_that_calls_a_function_is_refreshed_with_the_cells_that_u
 def test_a_name_of_a_sheet_hides_the_one_of_the_workbook_there_and_only_there(pane, service):
     pane.tab.evaluate("""() => {
       book.define("workbook", "Inflation", '=DS.SIGNAL("us-cpi")');
-      book.define("Other", "Inflation", '=DS.SIGNAL("us-10y","name")&DS.SIGNAL("btc-usd","name")');
+      book.define("Other", "Inflation", '=DS.SIGNAL("us-10y")&DS.SIGNAL("btc-usd")');
       book.define("Third", "Inflation", "Third", "Z1");
     }""")
     put(pane, "Z1", sheet="Third", value=5)
