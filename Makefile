@@ -10,6 +10,8 @@ SYSTEM_PACKAGES ?= yes
 SHEET ?= yes
 # One more than the processors of a small machine: many tests wait for other programs.
 TEST_PROCESSES ?= 3
+# Each process gets tests that stand together, and takes from the others when it has none: what a file shares is made once.
+TEST_FLAGS := -n $(TEST_PROCESSES) --dist worksteal
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -39,7 +41,7 @@ demo: $(VENV)/run.stamp try-sheet ## Start the embedded service and the add-in w
 .PHONY: test
 test: $(VENV)/dev.stamp system-packages node-tools try-sheet ## Run all tests
 	@echo "• running the tests"
-	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) $(ARGS)
+	@$(BIN)/python -m pytest $(TEST_FLAGS) $(ARGS)
 
 # What runs the tests stays as pinned; what the product runs on is the lowest or the newest that it says it runs on.
 .PHONY: test-lowest test-newest
@@ -54,7 +56,7 @@ test-lowest test-newest: $(VENV)/dev.stamp system-packages node-tools try-sheet
 	  --output-file $(VENV)-$(VERSIONS)/versions.txt pyproject.toml >/dev/null
 	@$(BIN)/python -m uv pip install --quiet --python $(VENV)-$(VERSIONS)/bin/python \
 	  --constraint $(VENV)-$(VERSIONS)/versions.txt --editable . --group dev --group docs
-	@$(VENV)-$(VERSIONS)/bin/python -m pytest -n $(TEST_PROCESSES) $(ARGS)
+	@$(VENV)-$(VERSIONS)/bin/python -m pytest $(TEST_FLAGS) $(ARGS)
 
 .PHONY: sheet
 sheet: $(VENV)/run.stamp ## Download the sheet in the browser (9 MB; where there is no npm 60 MB more, for this once)
@@ -98,7 +100,7 @@ docs: $(VENV)/dev.stamp ## Build the documentation into site/, with warnings as 
 .PHONY: sbom
 sbom: $(VENV)/run.stamp ## Write sbom.json, the packages that the add-in runs on (CycloneDX)
 	@rm -rf build/sbom && $(BIN)/python -m uv venv --quiet build/sbom
-	@$(BIN)/python -m uv pip install --quiet --python build/sbom/bin/python --constraint constraints.txt '.[redis,postgres,mcp,calc,oidc,timestamp]'
+	@$(BIN)/python -m uv pip install --quiet --python build/sbom/bin/python --constraint constraints.txt '.[service,redis,postgres,mcp,oidc,timestamp]'
 	@$(BIN)/python -m uv tool run --quiet --from cyclonedx-bom cyclonedx-py environment build/sbom --pyproject pyproject.toml --of JSON -o sbom.json
 	@echo "• sbom.json: $$(grep -c '"purl"' sbom.json) packages"
 
@@ -147,7 +149,7 @@ $(VENV)/venv.stamp:
 	@touch $@
 
 $(VENV)/run.stamp: $(VENV)/venv.stamp $(PINS)
-	$(call install,the add-in,[calc],)
+	$(call install,the add-in,[service],)
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/venv.stamp $(PINS)

@@ -20,6 +20,10 @@ from typing import Any
 PRODUCT = "dataservice-addin"
 
 
+class MissingPackagesError(ImportError):
+    """The packages of an extra are not installed; the message says how to add them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Environment:
     """The environment a program runs in, as far as it decides how to install into it."""

@@ -79,12 +79,14 @@ async def admitted_body(
     values_in: Callable[[bytes], int] = lambda _: 0,
     *,
     needs_proof: bool = False,
+    enter: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[tuple[Tenant, bytes]]:
     """The tenant and the body of a request, which its account then holds.
 
     A key that is not known to work takes a place only when the request has arrived, so that who sends slowly keeps
     nobody out; what is large in bytes, or in values by `values_in`, is worked on only once the service has accepted it.
-    So is everything that `needs_proof`, because it takes much time.
+    So is everything that `needs_proof`, because it takes much time. `enter` is called once it is known who pays, where
+    possible before the body is read, and raises where there is no place.
     """
     key, account = await _key(request, backend), account_of(request)
     is_guest = key is None and backend.settings.per_user_keys
@@ -106,13 +108,16 @@ async def admitted_body(
 
         if backend.knows(key) or declared_bytes(request) > UNPROVEN_BYTES:
             tenant = await proven()
+            enter()
             yield tenant, await read_body(request, limits, account.grow)
             return
         most = min(GUEST_BYTES if is_guest else UNPROVEN_BYTES, limits.max_bytes)
         small = BodyLimits(most, "larger ones need a key that the service accepts", limits.timeout_s)
         body = await read_body(request, small, account.grow)
         is_much = needs_proof or values_in(body) > UNPROVEN_VALUES
-        yield (await proven() if is_much else await opened()), body
+        tenant = await proven() if is_much else await opened()
+        enter()
+        yield tenant, body
 
 
 def _pay(request: Request, backend: BackendState, tenant: Tenant) -> None:

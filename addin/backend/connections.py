@@ -18,6 +18,8 @@ from typing import Any, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from addin.backend.os_accounts import is_of_another_account
+
 NO_HANDLE = frozenset({errno.EMFILE, errno.ENFILE})
 
 MAX_WAITING = 128
@@ -29,10 +31,16 @@ ADDRESS_PART = 2
 UNREAD_MS = 30_000
 """After so long without a sign that the caller reads what was sent, the system closes the connection."""
 
-_REASON = b'{"error":"the backend has too many connections (setting max_connections)"}'
-REFUSAL = (
-    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close\r\nretry-after: 5\r\n"
-    b"content-length: %d\r\n\r\n%b" % (len(_REASON), _REASON)
+
+def _refusal(status: bytes, reason: bytes) -> bytes:
+    content = b'{"error":"%b"}' % reason
+    head = b"content-type: application/json\r\nconnection: close\r\nretry-after: 5\r\n"
+    return b"HTTP/1.1 %b\r\n%bcontent-length: %d\r\n\r\n%b" % (status, head, len(content), content)
+
+
+REFUSAL = _refusal(b"503 Service Unavailable", b"the backend has too many connections (setting max_connections)")
+FOREIGN = _refusal(
+    b"403 Forbidden", b"this backend belongs to another account of this machine (setting other_accounts)"
 )
 
 
@@ -46,11 +54,15 @@ def handles_allowed() -> int:
 
 
 class LimitedSocket(socket.socket):
-    """A listening socket with at most `max_connections` open; it takes over the descriptor of `bound`."""
+    """A listening socket with at most `max_connections` open; it takes over the descriptor of `bound`.
 
-    def __init__(self, bound: socket.socket, max_connections: int) -> None:
+    With `is_private` other accounts of this machine are refused, where the system tells them apart.
+    """
+
+    def __init__(self, bound: socket.socket, max_connections: int, *, is_private: bool = False) -> None:
         super().__init__(bound.family, bound.type, bound.proto, fileno=bound.detach())
         self._most = max_connections
+        self._is_private = is_private
         self._open = 0
         self._of: Counter[str] = Counter()
         # Kept for the moment when no handle is left: closing it gives the one that a refusal needs.
@@ -64,6 +76,9 @@ class LimitedSocket(socket.socket):
             if error.errno in NO_HANDLE:
                 self._refuse_without_handle()
             raise
+        if self._is_private and is_of_another_account(connection):
+            _refuse(connection, FOREIGN)
+            raise ConnectionAbortedError
         caller = str(address[0]) if isinstance(address, tuple) else ""
         if self._open >= self._most or not self._has_room_for(caller):
             _refuse(connection)
@@ -82,7 +97,7 @@ class LimitedSocket(socket.socket):
         """How a process that is being started gets it: the same socket, with a count of its own."""
         from multiprocessing.reduction import DupFd
 
-        return _received, (DupFd(self.fileno()), self.family, self.type, self.proto, self._most)
+        return _received, (DupFd(self.fileno()), self.family, self.type, self.proto, self._most, self._is_private)
 
     def closed_one(self, caller: str) -> None:
         """One of a caller's connections was closed."""
@@ -115,9 +130,11 @@ class LimitedSocket(socket.socket):
         raise ConnectionAbortedError
 
 
-def _received(handle: Any, family: int, kind: int, protocol: int, max_connections: int) -> LimitedSocket:
+def _received(
+    handle: Any, family: int, kind: int, protocol: int, max_connections: int, is_private: bool
+) -> LimitedSocket:
     bound = socket.socket(family, kind, protocol, fileno=handle.detach())
-    return LimitedSocket(bound, max_connections)
+    return LimitedSocket(bound, max_connections, is_private=is_private)
 
 
 class _Connection(socket.socket):
@@ -136,11 +153,11 @@ class _Connection(socket.socket):
             self._listener = None
 
 
-def _refuse(connection: socket.socket) -> None:
+def _refuse(connection: socket.socket, refusal: bytes = REFUSAL) -> None:
     """Say why, without waiting for anything, and close."""
     with connection, suppress(OSError):  # a caller that is gone needs no reason
         connection.settimeout(0)
-        connection.send(REFUSAL)
+        connection.send(refusal)
 
 
 class TimedProtocol(H11Protocol):

@@ -89,11 +89,13 @@ def listen(
     *,
     max_connections: int = MAX_CONNECTIONS,
     receive_timeout_s: float = RECEIVE_TIMEOUT_S,
+    is_private: bool = False,
 ) -> Listener:
     """Bind a port, 0 for a free one; raises `AddinError` if it is in use or may not be used.
 
     It holds `max_connections`, but at most half of the handles that the process may have: the others are for the
-    service and the store. A request has to arrive within `receive_timeout_s` seconds.
+    service and the store. A request has to arrive within `receive_timeout_s` seconds. With `is_private` other accounts
+    of this machine are refused, where the system tells them apart.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
@@ -108,7 +110,7 @@ def listen(
         ) from None
     # The protocol is named because asyncio turns off Nagle's algorithm only then; with it some answers wait 40 ms.
     named = socket.socket(family, kind, protocol, fileno=bound.detach())
-    limited = LimitedSocket(named, min(max_connections, handles_allowed() // 2))
+    limited = LimitedSocket(named, min(max_connections, handles_allowed() // 2), is_private=is_private)
     return Listener(limited, certificate, receive_timeout_s)
 
 

@@ -47,6 +47,7 @@ def new_backend(
         certificate,
         max_connections=ceil(settings.max_connections / workers),
         receive_timeout_s=settings.receive_timeout_s,
+        is_private=settings.is_private,
     )
     return ReadyBackend(app, listener, product_version(), renew)
 

@@ -102,7 +102,7 @@ def running_demo(*, port: int = 0, certificate: Certificate | None = None, sheet
     """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="dataservice-demo-")))
-        listener = listen("127.0.0.1", port, certificate)
+        listener = listen("127.0.0.1", port, certificate, is_private=True)
         stack.callback(listener.socket.close)
         clock = _DemoClock(back=EARLIER)
         store = stack.enter_context(Store(folder / "service.db", clock=clock))

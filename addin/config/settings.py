@@ -24,7 +24,7 @@ APP = "dataservice-addin"
 PREFIX = "DATA_SERVICE_"
 """What the environment variable of every setting begins with: `ttl_s` is `DATA_SERVICE_TTL_S`."""
 
-SECRETS = frozenset({"api_key", "oidc_client_secret", "session_secret", "session_secret_other"})
+SECRETS = frozenset({"api_key", "oidc_client_secret", "session_secret", "session_secret_other", "metrics_token"})
 """What is looked up in the same places but is no setting: nothing shows it."""
 
 _log = logging.getLogger(__name__)
@@ -88,6 +88,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The address the backend listens on."""
     port: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 8765
     """The port the backend listens on; 0 picks a free one."""
+    other_accounts: bool = False
+    """Whether other accounts of this machine may use the backend, where the system (Linux) tells them apart."""
     workers: _AtLeastOne = 1
     """The number of processes that answer on the port, each on a processor of its own; 1 is enough for one user."""
     stop_timeout_s: _Positive = 2.0
@@ -187,6 +189,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         """Whether others than the user whose machine it is may reach the backend."""
         is_elsewhere = self.host not in ("localhost", "127.0.0.1", "::1")
         return self.per_user_keys or bool(self.public_url) or self.oidc_issuer is not None or is_elsewhere
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the backend is for one account of one machine."""
+        return not (self.is_shared or self.other_accounts)
 
 
 _DEFAULTS = Settings()

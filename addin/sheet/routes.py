@@ -160,30 +160,33 @@ class _Worker:
         self._settings = settings
         self._limiter = limiter
         self._lane: Lane | None = None
+        self._limits = BodyLimits(MAX_BOOK_BYTES, "no larger workbook can be opened here", settings.receive_timeout_s)
 
     async def made(self, work: Work, request: Request) -> bytes:
         """What `work` makes of the body, for whom formulas are answered too; the request's account holds both."""
         backend, namespace = BackendState.of(request), self._settings.namespace
-        body = await self._body(request, backend)
-        if self._settings.is_shared:
-            if self._lane is None:
-                self._lane = Lane(backend.memory.processor)
-                backend.at_end.append(self._lane.close)
-            try:
-                made = await self._lane.run(work, body, namespace, request)
-            except AddinError as error:
-                raise HTTPException(400, str(error)) from None
+        account = account_of(request)
+        if not self._settings.is_shared:
+            async with admitted_body(request, backend, self._limits) as (_, body):
+                account.grow((BOOK_WEIGHT - 1) * len(body))
+                made = await _in_thread(lambda: work(body, namespace), self._limiter)
         else:
-            made = await _in_thread(lambda: work(body, namespace), self._limiter)
-        account_of(request).hold(len(made))
+            made = await self._made_apart(work, request, backend)
+        account.hold(len(made))
         return made
 
-    async def _body(self, request: Request, backend: BackendState) -> bytes:
-        settings = self._settings
-        limits = BodyLimits(MAX_BOOK_BYTES, "no larger workbook can be opened here", settings.receive_timeout_s)
-        async with admitted_body(request, backend, limits, needs_proof=settings.is_shared) as (_, body):
-            account_of(request).grow((BOOK_WEIGHT - 1) * len(body))
-            return body
+    async def _made_apart(self, work: Work, request: Request, backend: BackendState) -> bytes:
+        if self._lane is None:
+            self._lane = Lane(backend.memory.processor)
+            backend.at_end.append(self._lane.close)
+        lane, namespace = self._lane, self._settings.namespace
+        with lane.entrance(account_of(request).turns) as enter:
+            body_of = admitted_body(request, backend, self._limits, needs_proof=True, enter=enter)
+            async with body_of as (_, body):
+                try:
+                    return await lane.run(work, body, namespace, request)
+                except AddinError as error:
+                    raise HTTPException(400, str(error)) from None
 
 
 def _answer(content: bytes | memoryview, media_type: str) -> Response:

@@ -181,6 +181,8 @@ class Fetcher:
         value = kind.whole(pulled)
         if isinstance(value, Indices) and self.evidence.now.reading:
             value = value.read_from(self.evidence.now.reading)
+        if isinstance(resource, PostsResource | WireResource):
+            value = _passing(resource, value)
         return value, pack(value)
 
     async def _history(self, resource: HistoryResource, context: CallContext) -> Answer[Any]:
@@ -238,6 +240,15 @@ class Fetcher:
         newest = None if known is None else known.value.last_day
         is_sure = known is not None and newest is not None and known.is_fresh(now)
         return Pulled.begin(window, newest, newest if is_sure else utc_day(now))
+
+
+def _passing(resource: PostsResource | WireResource, page: Page[Any]) -> Page[Any]:
+    """The page without the records that the filters should have kept out, of a service that ignores some of these.
+
+    What a beat is, only the service tells.
+    """
+    found = page.selected(replace(resource, beat=None).selects)
+    return page if len(found) == len(page) else replace(found, complete=False)
 
 
 @decode.readable

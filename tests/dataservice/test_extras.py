@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import subprocess
 import sys
 from importlib.metadata import requires
 from pathlib import Path
@@ -40,6 +41,18 @@ def test_the_command_installs_the_packages_of_the_extra_into_this_python(extra):
         line.startswith(package) and f"extra == '{extra}'" in line.replace('"', "'")
         for line in requires("dataservice-addin")
     )
+
+
+@pytest.mark.parametrize(("program", "words"), [("dataservice", ["sample", "made-up"]), ("addin", ["demo", "--once"])])
+def test_where_the_embedded_service_is_not_installed_one_sentence_says_how_to_add_it(program, words, tmp_path):
+    code = f"import sys; sys.modules['sqlalchemy'] = None; import {program}.cli.main as program; program.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+    told = f"{program}: the embedded service needs more packages: {install_command('service')}\n"
+    assert done.stderr == told
+    assert all(f'"{name}>=' in told for name in ("fastapi", "pydantic", "sqlalchemy"))
 
 
 def test_an_environment_without_pip_is_told_to_use_uv(tmp_path):

@@ -5,7 +5,9 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import cache
 from itertools import takewhile
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,9 @@ from docs.generate.commands import commands
 from tests.addin.commands import share_the_compiled_engine
 from tests.docs.pages import PROJECT, REASONS, Block, blocks
 from tests.forking import run_code, shell_programs
+
+LIMIT_S = 300
+"""So long no block takes on any machine: one that does hangs."""
 
 OURS = ("addin", "dataservice")
 GUIDES = ("README.md", "docs/")
@@ -68,7 +73,7 @@ def test_commands_run(block, environment, tmp_path):
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=LIMIT_S,
             check=False,
             close_fds=False,
         )
@@ -104,16 +109,21 @@ def our_commands() -> list[tuple[str, list[str]]]:
     return found
 
 
+@cache
+def known() -> dict[str, Any]:
+    """Every command by its words."""
+    return {" ".join(names): command for names, command in commands()}
+
+
 def test_the_pages_show_commands():
     assert len(our_commands()) > 30
 
 
 @pytest.mark.parametrize(("place", "words"), our_commands(), ids=lambda each: each if isinstance(each, str) else None)
 def test_a_command_and_its_options_exist(place, words):
-    known = {" ".join(names): command for names, command in commands()}
-    name = next(" ".join(words[:count]) for count in (3, 2, 1) if " ".join(words[:count]) in known)
+    name = next(" ".join(words[:count]) for count in (3, 2, 1) if " ".join(words[:count]) in known())
     options = {
-        spelling for parameter in known[name].params for spelling in (*parameter.opts, *parameter.secondary_opts)
+        spelling for parameter in known()[name].params for spelling in (*parameter.opts, *parameter.secondary_opts)
     }
     used = {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)}
     assert used <= options | {"--help"}

@@ -5,6 +5,6 @@ the process is forked from a server that has imported everything once (`server.p
 streams, session and end, like any other. Every command is also started the slow way: `tests/addin/cli/test_main.py`.
 """
 
-from tests.forking.programs import Forked, forked, run_code, run_forked, shell_programs
+from tests.forking.programs import Forked, forked, run_code, run_forked, shell_programs, started_code
 
-__all__ = ["Forked", "forked", "run_code", "run_forked", "shell_programs"]
+__all__ = ["Forked", "forked", "run_code", "run_forked", "shell_programs", "started_code"]

@@ -30,6 +30,7 @@ class Forked:
     def __init__(self, connection: socket.socket, stdout: IO[str] | None = None, stderr: IO[str] | None = None) -> None:
         self._connection = connection
         self.pid = told(connection)
+        self.stdin: IO[str] | None = None
         self.stdout, self.stderr = stdout, stderr
         self.returncode: int | None = None
 
@@ -41,6 +42,7 @@ class Forked:
                 self.returncode = told(self._connection)
             except (TimeoutError, BlockingIOError):
                 raise subprocess.TimeoutExpired("a forked program", timeout or 0) from None
+            self._connection.close()
         return self.returncode
 
     def poll(self) -> int | None:
@@ -51,10 +53,12 @@ class Forked:
             return None
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """Read what it prints until its end."""
+        """Read what it prints until its end, and close its streams."""
         assert self.stdout is not None
         assert self.stderr is not None
-        with ThreadPoolExecutor(1) as pool:
+        if self.stdin is not None:
+            self.stdin.close()
+        with self.stdout, self.stderr, ThreadPoolExecutor(1) as pool:
             errors = pool.submit(self.stderr.read)
             printed = self.stdout.read()
             self.wait(timeout)
@@ -80,7 +84,6 @@ class Forked:
     def __exit__(self, *failure: object) -> None:
         self.kill()
         self.wait()
-        self._connection.close()
 
 
 def run_forked(
@@ -120,6 +123,21 @@ def forked(program: str, arguments: Sequence[str], *, environ: Mapping[str, str]
             os.close(err_there)
         with Forked(connection, stdout, stderr) as process:
             yield process
+
+
+def started_code(code: str, *arguments: str) -> Forked:
+    """A text of Python with arguments under way, with pipes as its streams; who starts it awaits its end."""
+    ends = [os.pipe() for _ in range(3)]
+    (read_in, write_in), (read_out, write_out), (read_err, write_err) = ends
+    theirs = [read_in, write_out, write_err]
+    try:
+        connection = _fork("tests.forking.code:run_argument", [code, *arguments], os.environ, None, theirs)
+    finally:
+        for descriptor in theirs:
+            os.close(descriptor)
+    process = Forked(connection, os.fdopen(read_out), os.fdopen(read_err))
+    process.stdin = os.fdopen(write_in, "w")
+    return process
 
 
 @contextmanager

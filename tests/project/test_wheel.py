@@ -38,7 +38,10 @@ def test_the_wheel_holds_every_file_of_the_packages_and_no_test(wheel):
     signpost = {"addin/calc/dataservice_addin_libreoffice.pth"}
     assert own - names == signpost  # it stands at the top, where Python looks for it
     fetched = {name for name in names if name.startswith("addin/sheet/component/")}
-    assert names - own - fetched == {"dataservice_addin_libreoffice.pth"}
+    assert names - own - fetched == {
+        "dataservice_addin_libreoffice.pth",
+        "addin/workbook/template/workbook_template.xlsx",
+    }
 
 
 def test_the_source_archive_holds_the_change_log_and_the_licence(built):

@@ -41,8 +41,8 @@ KEPT_BYTES = 200 * 2**20
 IDLE_S = 60.0
 """Without work it is ended after so long."""
 
-MOST_WAITING = 8
-"""Of one payer: a page waits for one answer before it asks for the next."""
+MOST_OF_ONE = 8
+"""Requests of one payer in a lane, from before their bodies are read: a page waits for one answer before the next."""
 
 WATCHED_EVERY_S = 0.05
 
@@ -66,15 +66,31 @@ class Lane:
         self._processor = processor
         self._limit_s, self._beside_others_s = limit_s, beside_others_s
         self._memory_bytes, self._idle_s = memory_bytes, idle_s
+        self._inside: list[CallerTurns] = []
         self._waiting: list[tuple[CallerTurns, asyncio.Future[None]]] = []
         self._running: CallerTurns | None = None
         self._process: WorkProcess | None = None
         self._ending: asyncio.TimerHandle | None = None
 
+    @contextmanager
+    def entrance(self, caller: CallerTurns) -> Iterator[Callable[[], None]]:
+        """Inside the block the caller may enter, once it is known who pays: the function raises 503 for too many."""
+
+        def enter() -> None:
+            if sum(each.payers == caller.payers for each in self._inside) >= MOST_OF_ONE:
+                raise busy()
+            self._inside.append(caller)
+
+        try:
+            yield enter
+        finally:
+            if caller in self._inside:
+                self._inside.remove(caller)
+
     async def run(self, work: Work, body: bytes, options: str, request: Request) -> bytes:
         """What `work` makes of the body; it is not begun for who has gone.
 
-        Raises what `WorkProcess.run` raises, and `HTTPException` 503 where too much waits.
+        Raises what `WorkProcess.run` raises, and `HTTPException` for what takes too much.
         """
         caller = account_of(request).turns
         gone = asyncio.ensure_future(_left(request))
@@ -107,8 +123,6 @@ class Lane:
         if self._running is None:
             self._running = caller
         else:
-            if sum(waiting.payers == caller.payers for waiting, _ in self._waiting) >= MOST_WAITING:
-                raise busy()
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append((caller, turn))
             try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from addin.errors import as_argument
-from dataservice.cli.printing import echo
+from dataservice.terminal.printing import echo
 
 if TYPE_CHECKING:
     from addin.workbook.audit.frozen import SignedCopy
@@ -169,16 +169,20 @@ def template(
     Example:
       addin template -o report.xlsx
     """
-    from addin.cli.output import working
+    from addin.workbook.template.ready_made import copy_template
 
-    with working("Making up data") as show:
-        asyncio.run(_write(output, namespace, show))
+    if namespace != "DS" or not copy_template(output):
+        from addin.cli.output import working
+
+        with working("Making up data") as show:
+            asyncio.run(_write(output, namespace, show))
     update = f"addin refresh {as_argument(output)}"
     echo(f"{output} is written; open it in Excel or Calc, or bring it up to date with: {update}")
 
 
 async def _write(output: Path, namespace: str, show: Callable[[str], None]) -> None:
-    from addin.workbook.template.build import EXAMPLE_DAY, example_session, refuse_unwritable, write_template
+    from addin.workbook.template.build import EXAMPLE_DAY, example_session, write_template
+    from addin.workbook.template.ready_made import refuse_unwritable
 
     refuse_unwritable(output)
     async with example_session() as session:

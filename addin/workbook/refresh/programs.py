@@ -46,7 +46,7 @@ def refresh_with_libreoffice(book: Path, target: Path, settings: Settings) -> Re
         raise WorkbookError(f"{book}: LibreOffice would drop its macros; refresh it with --engine builtin")
     place = Target(target, like=book)
     Package(book).close()  # refuses what is no workbook, for LibreOffice would import any text as one
-    listener = listen("127.0.0.1", 0)
+    listener = listen("127.0.0.1", 0, is_private=True)
     with running(create_app(settings), listener) as url, tempfile.TemporaryDirectory() as folder:
         extension = Extension(namespace=settings.namespace, url=url)
         made = convert(book, to="xlsx", into=Path(folder), extension=extension, fit_tables=True)

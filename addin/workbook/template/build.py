@@ -18,7 +18,6 @@ from xlsxwriter.worksheet import Worksheet
 from addin.excel.manifest import ADDIN_ID
 from addin.formulas.shown_cells import cell_reference
 from addin.workbook.ooxml.book import Book
-from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.stored import CALCULATION_ENGINE
 from addin.workbook.ooxml.target import Target
@@ -29,6 +28,7 @@ from addin.workbook.refresh.report import Refreshed
 from addin.workbook.template.charts import write_comparison, write_dashboard
 from addin.workbook.template.data import DATA_SHEET, Data
 from addin.workbook.template.lists import write_catalogue, write_currents, write_indices, write_wire
+from addin.workbook.template.ready_made import refuse_unwritable
 from addin.workbook.template.revisions import SLUG, write_revisions
 from addin.workbook.template.start import write_start
 from addin.workbook.template.theme import Theme
@@ -55,13 +55,6 @@ EXAMPLE_DAY = date(2026, 8, 31)
 
 EARLIER_LOOKS_DAYS = (95, 65, 35)
 """So many days before, somebody looked at the signal whose revisions the template shows."""
-
-
-def refuse_unwritable(target: Path) -> None:
-    """Raise `WorkbookError` where no template can be written to `target`, before any work."""
-    if target.suffix.lower() != ".xlsx":
-        raise WorkbookError(f"{target}: a workbook's name ends in .xlsx")
-    Target(target)
 
 
 async def write_template(

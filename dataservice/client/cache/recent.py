@@ -20,6 +20,9 @@ from dataservice.client.contract.windows import Window, missing
 from dataservice.models import Observation
 from dataservice.observations import Observations
 
+CUTS = frozenset({31, 36, 48, 52, 53, 61, 91, 92, 104, 156, 182, 252, 253, 261, 262, 364})
+"""Rows of a month, a quarter, a year: as many as a service may cut a recent history to, beside round numbers."""
+
 FEW = 12
 """Rows that are too few to tell how far apart they are."""
 
@@ -71,7 +74,8 @@ def is_whole(recent: Observations) -> bool:
         return False
     days = recent.times.astype("datetime64[D]")
     places = (recent.last_day - recent.first_day).days / max(1, int(np.diff(days).astype(int).min()))
-    return places < HISTORY_LIMIT and not is_common_size(count)
+    is_cut = count in CUTS or is_common_size(count) or is_common_size(count + 1)  # the latest may stand apart
+    return places < HISTORY_LIMIT and not is_cut
 
 
 def with_detail(history: History, detail: SignalDetail, at: float) -> History:

@@ -19,7 +19,8 @@ from dataservice.errors import MalformedAnswerError, NotFoundError
 
 LISTS = (
     *("data", "observations", "items", "results", "records", "values", "series", "rows", "entries", "points"),
-    *("edges", "nodes", "signals", "indices", "currents", "posts", "articles", "wire", "codex", "almanac"),
+    *("content", "list", "edges", "nodes", "signals", "indices", "currents", "posts", "articles", "wire", "codex"),
+    "almanac",
 )
 """What a list of records may stand in."""
 
@@ -51,6 +52,8 @@ _SPACED = re.compile(r"[+-]?\d{1,3}(?:[ _'\u00a0\u2009\u202f]\d{3})+(?:\.\d+)?")
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:T.*)?")
 _MONTH = re.compile(r"\d{4}-\d{2}")
 _COMPACT = re.compile(r"\d{8}")
+_BASIC = re.compile(r"(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2}(?:\.\d+)?)(Z?)")
+_SHORT_ZONE = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2}(?:\.\d+)?)([+-]\d{2})")
 _SLASHED = re.compile(r"(\d{4})/(\d{2})/(\d{2})(.*)")
 _EITHER = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4})(.*)")
 """Days whose first number may be the day or the month."""
@@ -359,6 +362,10 @@ def _time_text(given: Any) -> str:
         return f"{told}-01"
     if _COMPACT.fullmatch(told):
         return f"{told[:4]}-{told[4:6]}-{told[6:]}"
+    if basic := _BASIC.fullmatch(told):
+        return "{}-{}-{}T{}:{}:{}{}".format(*basic.groups())
+    if short := _SHORT_ZONE.fullmatch(told):
+        return f"{short[1]}T{short[2]}{short[3]}:00"
     told = _ZONE.sub("Z", told)
     if slashed := _SLASHED.fullmatch(told):
         return _day_and_time(slashed[1], slashed[2], slashed[3], slashed[4])

@@ -5,9 +5,10 @@ and no answer has to be assembled. Only what is filtered or sorted by has a colu
 integers, microseconds since 1970 in UTC: they sort right on every database, before 1970 too.
 """
 
+import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +173,9 @@ class Database:
 
     def _open(self) -> None:
         if self.is_sqlite:
-            Path(str(self.url.database)).parent.mkdir(parents=True, exist_ok=True)
+            file = Path(str(self.url.database))
+            file.parent.mkdir(parents=True, exist_ok=True)
+            _keep_private(file)
             self.engine = _sqlite_engine(self.url)
         else:
             self.engine = sa.create_engine(self.url, pool_size=POOL_SIZE, pool_pre_ping=True)
@@ -182,6 +185,20 @@ class Database:
         except DBAPIError:
             self.close()
             raise
+
+
+def _keep_private(file: Path) -> None:
+    """Let only the owner read the file: it holds usage, and hashes of keys. SQLite's other files get its rights.
+
+    One that an earlier version made for all to read is closed, too; where its rights cannot be changed it stays.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        return
+    for each in (file, Path(f"{file}-wal"), Path(f"{file}-shm")):
+        if each.is_file():
+            with suppress(OSError):
+                each.chmod(0o600)
 
 
 def _checked_url(location: str | Path) -> sa.URL:

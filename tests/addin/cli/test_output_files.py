@@ -46,7 +46,7 @@ def test_a_file_of_another_kind_and_a_place_that_is_none_are_refused_before_any_
 def test_a_command_that_takes_long_shows_on_a_terminal_what_it_does(tmp_path: Path):
     shown, terminal = pty.openpty()
     done = subprocess.Popen(
-        command(["template", "-o", "x.xlsx"]),
+        command(["template", "-o", "x.xlsx", "--namespace", "ACME"]),
         env=environment(tmp_path),
         cwd=tmp_path,
         stdout=subprocess.PIPE,

@@ -7,6 +7,7 @@ import pytest
 
 from addin.sheet.component import is_here
 from addin.workbook.template.build import example_session, write_template
+from tests.addin.sheet.parts.pages import opened_sheet, sheet_server
 
 
 @pytest.fixture
@@ -27,3 +28,15 @@ def dashboard(tmp_path_factory):
 
     asyncio.run(write())
     return path
+
+
+@pytest.fixture(scope="module")
+def shown(chromium, sample_service, dashboard, tmp_path_factory):
+    """Return the demo's book in a page, with its first values, for tests that only look."""
+    if not is_here():
+        pytest.skip("the sheet's component is not here: make sheet")
+    with (
+        sheet_server(sample_service, tmp_path_factory.mktemp("shown"), dashboard) as url,
+        opened_sheet(chromium, url) as page,
+    ):
+        yield page

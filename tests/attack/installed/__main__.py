@@ -7,6 +7,7 @@ and refresh work. A missing package is told; the command that is told is run, an
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 import time
@@ -44,23 +45,24 @@ def used(installed: Installed, key: dict[str, str]) -> None:
     """Use every command of an installed program, with an embedded service's address and key in `key`."""
     shown = [done(installed.run(*words, "--help")).stdout for words, _ in commands()]
     assert all(text.startswith("Usage: ") for text in shown)
+    _add_what_is_missing(installed, "demo", "--once")
     assert "Formulas on made-up data" in done(installed.run("addin", "demo", "--once")).stdout
     done(installed.run("addin", "template", "-o", "first.xlsx"))
     done(installed.run("addin", "refresh", "first.xlsx", **key))
     assert _errors_in(Path(installed.environ["HOME"], "first.xlsx")) == []
-    _add_what_is_missing(installed, key)
+    _add_what_is_missing(installed, "mcp", **key)
     done(installed.run("addin", "uninstall", "--yes", **key))
     folders = [Path(installed.environ["HOME"], name) for name in ("config", "cache", "state")]
     assert [str(path) for folder in folders for path in folder.rglob("*dataservice*")] == []
 
 
-def _add_what_is_missing(installed: Installed, key: dict[str, str]) -> None:
-    """Run the command that a missing package is told with, in the user's shell."""
-    told = installed.run("addin", "mcp", **key)
-    assert told.returncode == 1, "mcp is no part of the wheel's own requirements"
-    advice = told.stderr.strip().rpartition("package: ")[2]
+def _add_what_is_missing(installed: Installed, *words: str, **key: str) -> None:
+    """Run the command that missing packages are told with, in the user's shell."""
+    told = installed.run("addin", *words, **key)
+    assert told.returncode == 1, f"addin {words[0]} needs nothing but the wheel's own requirements"
+    advice = re.split("packages?: ", told.stderr.strip())[1]
     done(run(["sh", "-c", advice], installed.environ))
-    done(installed.run("addin", "mcp", **key))
+    done(installed.run("addin", *words, **key))
 
 
 def _errors_in(book: Path) -> list[str]:

@@ -78,6 +78,17 @@ def _latest(tell: Callable[[dict[str, Any]], Any]) -> Way:
     return way
 
 
+def _recent(tell: Callable[[list[dict[str, Any]]], Any]) -> Way:
+    """Details whose history is told otherwise."""
+
+    def way(said: Said) -> Said:
+        if not said.is_detail or not said.is_good:
+            return said
+        return replace(said, body={"data": {**said.body["data"], "history": tell(said.body["data"]["history"])}})
+
+    return way
+
+
 def _window(tell: Callable[[Said], Said]) -> Way:
     return lambda said: tell(said) if said.is_window and said.is_good else said
 
@@ -104,6 +115,24 @@ def _overlapping(said: Said, begin: int, end: int) -> Said:
     """Pages that begin with the last row of the one before."""
     page = said.whole[max(0, begin - 1) : end]
     return replace(said, body={"data": page, "next_cursor": f"a+b/{end}==&x=é" if end < len(said.whole) else None})
+
+
+def _spring(said: Said, begin: int, end: int) -> Said:
+    size, count = end - begin, len(said.whole)
+    told = {"number": begin // size, "size": size, "totalElements": count, "totalPages": -(-count // size)}
+    return replace(said, body={"content": said.whole[begin:end], "last": end >= count, **told})
+
+
+def _unfiltered() -> Way:
+    """Posts and items without a filter, whatever is asked, once they were asked for so."""
+    seen: dict[str, Any] = {}
+
+    def way(said: Said) -> Said:
+        if said.params.keys() <= {"limit"}:
+            seen[said.path] = said.whole
+        return replace(said, body={"data": seen.get(said.path, said.whole)})
+
+    return way
 
 
 def _falling(said: Said, begin: int, end: int) -> Said:
@@ -173,6 +202,7 @@ STRANGERS: dict[str, Way] = {
         CATALOGUE, _first(5, lambda count: {"pagination": {"limit": 5, "offset": 0, "total": 5}})
     ),
     "a catalogue of 7, unsaid": _only(CATALOGUE, lists_paged(7, lambda begin, size, count: {})),
+    "filters that count for nothing": _only(FEEDS, _unfiltered()),
     "items oldest first": _only(FEEDS, lambda said: replace(said, body={"data": said.body["data"][::-1]})),
     "each record twice": _only(FEEDS, lambda said: replace(said, body={"data": said.body["data"] * 2})),
     "null for no tickers": _records(lambda item: {**item, "tickers": item["tickers"] or None}, "wire"),
@@ -204,6 +234,13 @@ STRANGERS: dict[str, Way] = {
     "signs before": values(lambda value: f"{value:+}"),
     "two numbers": values(lambda value: [value, value * 2]),
     # paging of windows
+    "pages of Spring": paged(397, _spring, "page"),
+    "next in a meta of offsets": paged(
+        397, beside(lambda s, b, e, more: {"meta": {"next_offset": e if more else None}})
+    ),
+    "pages that are left": paged(
+        397, beside(lambda s, b, e, more: {"remaining_pages": max(0, -(-(len(s.whole) - e) // 397))})
+    ),
     "pages that overlap by a row": paged(400, _overlapping, "cursor"),
     "falling pages and a total": paged(400, _falling),
     "no next, but a total": paged(400, beside(lambda s, b, e, more: {"next": None, "total": len(s.whole)})),
@@ -217,7 +254,17 @@ STRANGERS: dict[str, Way] = {
         397, in_headers(lambda s, b, e, more: {"X-Page": f"{b // 397 + 1}", "X-Pages": f"{-(-len(s.whole) // 397)}"})
     ),
     "five years at most": _window(_too_wide),
+    "a replica behind by three rows, in turns": _in_turns(
+        lambda said: (
+            replace(said, body={**said.body, "data": said.body["data"][:-3]})
+            if said.is_window and said.is_good
+            else said
+        )
+    )(),
     # details and indices
+    "the newest 29": _recent(lambda rows: rows[-29:]),
+    "the newest 252": _recent(lambda rows: rows[-252:]),
+    "recent ones in an envelope": _recent(lambda rows: {"data": rows, "count": len(rows)}),
     "an empty latest": _latest(lambda latest: {}),
     "a latest without a value": _latest(lambda latest: {**latest, "value": None}),
     "a latest in a list": _latest(lambda latest: [latest]),

@@ -1,8 +1,6 @@
 """Several clients over one store: one flight across processes, and keys kept apart."""
 
 import asyncio
-import subprocess
-import sys
 from contextlib import asynccontextmanager
 
 import pytest
@@ -15,6 +13,7 @@ from dataservice.stores.redis import RedisStore
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import KEY, URL, Scripted, answer, signal
 from tests.dataservice.stores.stores import redis_url  # noqa: F401  a fixture
+from tests.forking import started_code
 
 READER = """
 import asyncio, sys
@@ -36,8 +35,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 def read_in_processes(url: str, key: str, path: str, *, count: int) -> list[list[int]]:
     """What each of several processes spent, and saw as used."""
-    command = [sys.executable, "-c", READER, url, key, path]
-    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(count)]
+    processes = [started_code(READER, url, key, path) for _ in range(count)]
     return [[int(word) for word in process.communicate()[0].split()] for process in processes]
 
 

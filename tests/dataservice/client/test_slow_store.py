@@ -1,7 +1,5 @@
 """A shared store that stops for a moment: processes still share their requests, and nobody waits much longer."""
 
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -9,6 +7,7 @@ import redis
 
 from dataservice.server import Store, import_directory, running
 from tests.dataservice.stores.stores import redis_server
+from tests.forking import started_code
 
 PROCESSES = 6
 PAUSE_S = 1.5
@@ -48,9 +47,8 @@ def served(tmp_path_factory):
 @pytest.mark.parametrize("pause_after_s", [0.0, 0.1])
 def test_six_processes_on_a_redis_that_stops_ask_once_for_each_signal(served, tmp_path, pause_after_s):
     with redis_server(tmp_path) as url, running(served, latency_s=0.05) as service:
-        command = [sys.executable, "-c", READER, service.url, served.create_key("pro"), url, *SLUGS]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        processes = [subprocess.Popen(command, **pipes) for _ in range(PROCESSES)]
+        arguments = [service.url, served.create_key("pro"), url, *SLUGS]
+        processes = [started_code(READER, *arguments) for _ in range(PROCESSES)]
         with redis.Redis.from_url(url) as control:
             control.ping()
             pausing = threading.Timer(pause_after_s, control.client_pause, [int(PAUSE_S * 1_000)])

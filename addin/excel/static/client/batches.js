@@ -20,7 +20,7 @@ const TOO_LARGE = 413;
 /**
  * @typedef {object} PendingCall
  * @property {string} text the call as JSON
- * @property {boolean} [dropped] nobody wants it any more: it is not sent again, and what comes is not for it
+ * @property {boolean} [isDropped] nobody wants it any more: it is not sent again, and what comes is not for it
  * @property {(answer: Answer) => void} answered
  * @property {(reason: Error) => void} failed
  */
@@ -108,7 +108,7 @@ export class Batches {
     this.values += values;
     let open = batch;
     try {
-      while ((open = open.filter((call) => !call.dropped)).length > 0) open = await this.#post(open);
+      while ((open = open.filter((call) => !call.isDropped)).length > 0) open = await this.#post(open);
     } catch (error) {
       this.#failed(open, error);
     } finally {
@@ -126,7 +126,7 @@ export class Batches {
       return;
     }
     const reason = error instanceof Error ? error : new Error(String(error));
-    for (const call of open) if (!call.dropped) call.failed(reason);
+    for (const call of open) if (!call.isDropped) call.failed(reason);
   }
 
   /**
@@ -143,7 +143,7 @@ export class Batches {
     return calls.filter((call, index) => {
       const answer = /** @type {Answer} */ (reply.answers[index]);
       if (answer?.pending === true) return true;
-      if (!call.dropped) call.answered(answer);
+      if (!call.isDropped) call.answered(answer);
       return false;
     });
   }

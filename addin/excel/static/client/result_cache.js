@@ -1,16 +1,16 @@
 /// <reference path="../types.d.ts" />
-// Results that are fresh or on their way: equal calls share one promise, kept as long as its answer stays fresh.
+// Results that are fresh or on their way: equal calls share one, kept as long as its answer stays fresh.
 
 /**
- * @typedef {object} CachedResult
- * @property {Promise<Result>} result
- * @property {number} freshUntilMs Infinity while the answer is on its way
+ * @typedef {object} Kept what is kept of a call
+ * @property {number} freshUntilMs Infinity while its answer is on its way
  * @property {number} size characters of the result
- * @property {number} wanted cells that wait for it
- * @property {() => void} cancel end it while it is on its way; it is forgotten
  */
 
-/** Promises of results by call; when it is full, the oldest are dropped. */
+/**
+ * Results by call; when it is full, the oldest are dropped.
+ * @template {Kept} Entry
+ */
 export class ResultCache {
   /**
    * @param {{ maxEntries: number, maxSize: number, clock: () => number }} limits `clock` returns milliseconds and never
@@ -21,14 +21,14 @@ export class ResultCache {
     this.maxSize = maxSize;
     this.clock = clock;
     this.size = 0;
-    /** @type {Map<string, CachedResult>} */
+    /** @type {Map<string, Entry>} */
     this.entries = new Map();
   }
 
   /**
    * The entry of the call `key`, if it is fresh or on its way.
    * @param {string} key
-   * @returns {CachedResult | undefined}
+   * @returns {Entry | undefined}
    */
   get(key) {
     const entry = this.entries.get(key);
@@ -38,34 +38,36 @@ export class ResultCache {
   /**
    * The entry of the call `key` as long as it is held, however old it is.
    * @param {string} key
-   * @returns {CachedResult | undefined}
+   * @returns {Entry | undefined}
    */
   lastKnown(key) {
     return this.entries.get(key);
   }
 
   /**
-   * Add the promise of an answer that is on its way.
+   * Add a call whose answer is on its way.
    * @param {string} key
-   * @param {Promise<Result>} result
-   * @param {() => void} cancelled called when nobody waits for it any more
-   * @returns {CachedResult} to be passed to `arrived`
+   * @param {Entry} entry to be passed to `arrived`
    */
-  expect(key, result, cancelled) {
+  expect(key, entry) {
     this.#drop(key);
-    const cancel = () => {
-      if (this.entries.get(key) === entry) this.#drop(key);
-      cancelled();
-    };
-    const entry = { result, freshUntilMs: Infinity, size: 0, wanted: 0, cancel };
     this.entries.set(key, entry);
     return entry;
   }
 
   /**
+   * Forget a call that nobody waits for any more, unless another one has taken its place.
+   * @param {string} key
+   * @param {Entry} entry
+   */
+  cancel(key, entry) {
+    if (this.entries.get(key) === entry) this.#drop(key);
+  }
+
+  /**
    * The answer is here: keep it for `freshMs` from `askedMs`, unless the cache was cleared since.
    * @param {string} key
-   * @param {CachedResult} entry
+   * @param {Entry} entry
    * @param {{ askedMs: number, freshMs: number, size: number }} answer
    */
   arrived(key, entry, { askedMs, freshMs, size }) {
@@ -106,7 +108,7 @@ export class ResultCache {
   }
 }
 
-/** @param {CachedResult} entry */
+/** @param {Kept} entry */
 export function hasArrived(entry) {
   return entry.freshUntilMs !== Infinity;
 }

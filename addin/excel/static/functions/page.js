@@ -3,15 +3,13 @@
 
 import { BackendClient } from "../client/backend.js";
 import { Batches } from "../client/batches.js";
-import { AwayError, messageOf } from "../client/exchange.js";
 import { Loading } from "../client/loading.js";
 import { hasArrived, ResultCache } from "../client/result_cache.js";
 import { longestClock, pause, turns } from "../client/timing.js";
 import { callOf, isInvocation, isValuePreview } from "./arguments.js";
 import { RateLimiter } from "./rate_limiter.js";
-import { CELL_SIZE, cellError, resultOf } from "./results.js";
-
-/** @typedef {import("../client/result_cache.js").CachedResult} CachedResult */
+import { cellError } from "./results.js";
+import { SentCall } from "./sent_call.js";
 
 /** Room for a workbook of 100,000 different cells, and for a hundred of the longest histories. */
 const CACHE = { maxEntries: 200_000, maxSize: 100_000_000 };
@@ -43,6 +41,7 @@ export class FunctionsPage {
     this.base = base;
     this.backend = new BackendClient(base, { deadlineMs: configuration.deadlineMs, ...(send && { send }) });
     const clock = longestClock(() => Date.now(), () => performance.now());
+    /** @type {ResultCache<SentCall>} */
     this.cache = new ResultCache({ ...CACHE, clock });
     this.limiter = new RateLimiter(() => performance.now());
     this.counted = { calls: 0, remembered: 0 };
@@ -170,12 +169,12 @@ export class FunctionsPage {
     this.counted.remembered += 1;
     if (!hasArrived(cached)) return this.#whenWanted(cached, values);
     if (this.waiting === 0) this.#tell("activity");
-    return this.#delivered(cached);
+    return this.limiter.tryAcquire(cached.size) ? cached.result : this.#whenArrived(cached);
   }
 
   /**
    * A result that is on its way, unless every cell that waits for it is deleted or recalculated before it is there.
-   * @param {CachedResult} entry
+   * @param {SentCall} entry
    * @param {unknown[]} values what Excel passed, its invocation object last
    */
   #whenWanted(entry, values) {
@@ -186,7 +185,7 @@ export class FunctionsPage {
       /** @type {any} */ (invocation).onCanceled = () => {
         if (counts) entry.wanted -= 1;
         counts = false;
-        if (entry.wanted === 0 && !hasArrived(entry)) entry.cancel();
+        if (entry.wanted === 0 && !hasArrived(entry)) entry.drop();
       };
     }
     return this.#whenArrived(entry);
@@ -205,64 +204,36 @@ export class FunctionsPage {
 
   /**
    * A result that is on its way, when Excel has room for it: equal calls share an answer, but each uses its own room.
-   * @param {CachedResult} entry
+   * @param {SentCall} entry
    */
-  async #whenArrived(entry) {
-    await entry.result;
-    return this.#delivered(entry);
+  #whenArrived(entry) {
+    return entry.result.then((result) => (this.limiter.tryAcquire(entry.size) ? result : this.limiter.acquire(entry.size).then(() => result)));
   }
 
-  /** @param {CachedResult} entry @returns {Promise<Result>} */
-  #delivered(entry) {
-    return this.limiter.tryAcquire(entry.size) ? entry.result : this.limiter.acquire(entry.size).then(() => entry.result);
-  }
-
-  /**
-   * @param {string} key the call as JSON
-   * @returns {CachedResult}
-   */
+  /** @param {string} key the call as JSON */
   #send(key) {
     this.waiting += 1;
     this.progress.begin();
     // Freshness counts from when the call is made, so that no answer is kept longer than the backend allows.
-    const askedMs = this.cache.clock();
-    /** @type {CachedResult} */
-    let entry;
-    /** @type {(reason: unknown) => void} */
-    let end;
-    /** @type {import("../client/batches.js").PendingCall} */
-    let call;
-    const ended = (/** @type {number} */ freshMs, /** @type {number} */ size) => {
-      this.cache.arrived(key, entry, { askedMs, freshMs, size });
-      this.progress.end();
-      this.#oneLess();
-    };
-    const result = new Promise((resolve, reject) => {
-      end = reject;
-      call = {
-        text: key,
-        answered(answer) {
-          const size = settled(answer, resolve, reject);
-          ended(size === 0 ? 0 : 1000 * answer.fresh_s, size);
-        },
-        failed: (reason) => {
-          reject(cellError("#N/A", reason.message));
-          if (reason instanceof AwayError) void this.#lookForBackend();
-          ended(0, 0);
-        },
-      };
-      this.batches.add(call);
-    });
-    entry = this.cache.expect(key, result, () => {
-      if (call.dropped) return;
-      call.dropped = true;
-      end(cellError("#N/A", "not wanted any more"));
-      this.unwanted.add(key);
-      this.dropSoon();
-      this.progress.cancel();
-      this.#oneLess();
-    });
-    return entry;
+    const call = new SentCall(key, this.cache.clock(), this);
+    this.batches.add(call);
+    return this.cache.expect(key, call);
+  }
+
+  /** A call has its answer, or its error. @param {SentCall} call @param {number} freshMs @param {number} size */
+  ended(call, freshMs, size) {
+    this.cache.arrived(call.text, call, { askedMs: call.askedMs, freshMs, size });
+    this.progress.end();
+    this.#oneLess();
+  }
+
+  /** Nobody wants a call any more. @param {SentCall} call */
+  dropped(call) {
+    this.cache.cancel(call.text, call);
+    this.unwanted.add(call.text);
+    this.dropSoon();
+    this.progress.cancel();
+    this.#oneLess();
   }
 
   #oneLess() {
@@ -310,7 +281,7 @@ export class FunctionsPage {
   }
 
   /** Cells failed because the backend could not be reached: they are calculated again when it is back. */
-  async #lookForBackend() {
+  async lookForBackend() {
     if (this.isLooking.backend) return;
     this.isLooking.backend = true;
     for (let ms = AWAY_MS; ; ms = Math.min(2 * ms, AWAY_LONGEST_MS)) {
@@ -347,28 +318,6 @@ export class FunctionsPage {
         console.error(error);
       }
     }
-  }
-}
-
-/**
- * Settle a call; whatever the answer is, no other call is affected.
- * @param {Answer} answer
- * @param {(result: Result) => void} resolve
- * @param {(reason: unknown) => void} reject
- * @returns {number} the size of the result, 0 for an answer that cannot be read
- */
-function settled(answer, resolve, reject) {
-  try {
-    const { result, size } = resultOf(answer);
-    resolve(result);
-    return size;
-  } catch (error) {
-    if (error instanceof CustomFunctions.Error) {
-      reject(error);
-      return CELL_SIZE;
-    }
-    reject(cellError("#N/A", `the add-in's backend sent an unreadable answer (${messageOf(error)})`));
-    return 0;
   }
 }
 

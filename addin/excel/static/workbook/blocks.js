@@ -1,6 +1,9 @@
 /// <reference path="../types.d.ts" />
 // Rectangles of cells, and their addresses in brief. Pure.
 
+/** The columns of Excel's grid, which make a number of a place. */
+export const WIDTH = 16_384;
+
 /** Excel refuses longer lists of addresses. */
 const LONGEST_ADDRESS = 8_000;
 
@@ -68,6 +71,33 @@ export function addressOf({ top, bottom, left, right }) {
 export function columnName(column) {
   const letter = String.fromCharCode(65 + (column % 26));
   return column < 26 ? letter : columnName(Math.floor(column / 26) - 1) + letter;
+}
+
+/** @param {string} letters of a column @returns {number} from 0 */
+export function columnOf(letters) {
+  return [...letters.toUpperCase()].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+}
+
+/** The block of one cell. @param {number} row @param {number} column @returns {Block} */
+export function cellBlock(row, column) {
+  return { top: row, bottom: row, left: column, right: column };
+}
+
+/** A cell of a sheet as one number. @param {number} row @param {number} column */
+export function numberOf(row, column) {
+  return row * WIDTH + column;
+}
+
+/** The cells of a block as numbers, row by row. @param {Block} block */
+export function numbersIn({ top, bottom, left, right }) {
+  const numbers = [];
+  for (let row = top; row <= bottom; row++) for (let column = left; column <= right; column++) numbers.push(numberOf(row, column));
+  return numbers;
+}
+
+/** @param {Block} inner @param {Block} outer */
+export function isWithin(inner, outer) {
+  return inner.top >= outer.top && inner.bottom <= outer.bottom && inner.left >= outer.left && inner.right <= outer.right;
 }
 
 /** @param {Block[]} blocks */

@@ -1,6 +1,7 @@
 /// <reference path="../types.d.ts" />
 // Our formulas in a workbook: where they stand, and which of them belong to what is to be refreshed or frozen.
 
+import { cellBlock, isWithin } from "./blocks.js";
 import { blocksRead, blockOf, formulaPlaces } from "./reading.js";
 import { formulaReader } from "./calls_in.js";
 import { formulasAsEntered, ourFormulas } from "./formulas.js";
@@ -32,6 +33,9 @@ import { formulasAsEntered, ourFormulas } from "./formulas.js";
  * @property {OurFormula[]} formulas
  */
 
+/** Formulas whose readings are kept: each takes about a thousand bytes. */
+const MOST_READINGS = 50_000;
+
 /** What a namespace's formulas look like. */
 export class Language {
   /** @param {string} namespace */
@@ -47,7 +51,7 @@ export class Language {
   read(formula) {
     let read = this.readings.get(formula);
     if (read === undefined) {
-      if (this.readings.size > 200_000) this.readings.clear();
+      if (this.readings.size > MOST_READINGS) this.readings.clear();
       read = this.reader(formula);
       this.readings.set(formula, read);
     }
@@ -125,18 +129,13 @@ export async function readBook(context, language, target, { whole = false } = {}
         row.forEach((formula, x) => {
           if (!isOurs(formula, sheet.name)) return;
           const [at, column] = [block.top + y, block.left + x];
-          const inScope = (target.sheetId === null || target.sheetId === sheet.id) && (areas === null || areas.some((area) => holds(area, at, column)));
+          const inScope = (target.sheetId === null || target.sheetId === sheet.id) && (areas === null || areas.some((area) => isWithin(cellBlock(at, column), area)));
           formulas.push({ sheet, sheetName: sheet.name, row: at, column, formula, type: String(range.valueTypes[y]?.[x]), inScope });
         }),
       );
     }
   }
   return { sheets, names, formulas };
-}
-
-/** @param {Block} block @param {number} row @param {number} column */
-function holds({ top, bottom, left, right }, row, column) {
-  return row >= top && row <= bottom && column >= left && column <= right;
 }
 
 /**

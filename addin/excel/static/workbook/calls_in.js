@@ -1,9 +1,10 @@
 /// <reference path="../types.d.ts" />
 // The calls of ours that a formula makes, with their arguments as far as these can be read off the formula. Pure.
 
-/** Excel's grid. */
+import { columnOf, WIDTH } from "./blocks.js";
+
+/** The rows of Excel's grid. */
 const ROWS = 1_048_576;
-const COLUMNS = 16_384;
 
 /** Functions that may leave all arguments but the first alone; what stands in them is called perhaps. */
 const CHOOSING = /^(?:IF|IFS|IFERROR|IFNA|CHOOSE|SWITCH|LAMBDA|MAP|REDUCE|SCAN|BYROW|BYCOL|MAKEARRAY)$/;
@@ -298,16 +299,11 @@ function areaOf(sheet, first, last) {
     const rows = corners.map((each) => Number(each?.[4]) - 1);
     const columns = corners.map((each) => columnOf(each?.[2] ?? ""));
     const fixed = corners.every((each) => each?.[1] === "$" && each[3] === "$");
-    if (Math.max(...columns) >= COLUMNS || Math.max(...rows) >= ROWS) return null;
+    if (Math.max(...columns) >= WIDTH || Math.max(...rows) >= ROWS) return null;
     return { kind: "area", sheet, top: Math.min(...rows), bottom: Math.max(...rows), left: Math.min(...columns), right: Math.max(...columns), spill: false, fixed };
   }
   const [from, to] = [first, last].map((text) => COLUMN.exec(text)?.[1]);
   if (first === last || from === undefined || to === undefined) return null;
   const [left, right] = [columnOf(from), columnOf(to)].sort((a, b) => a - b);
   return { kind: "area", sheet, top: 0, bottom: ROWS - 1, left: left ?? 0, right: right ?? 0, spill: false, fixed: first.startsWith("$") && last.startsWith("$") };
-}
-
-/** @param {string} letters @returns {number} from 0 */
-export function columnOf(letters) {
-  return [...letters.toUpperCase()].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 }

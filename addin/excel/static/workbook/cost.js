@@ -3,7 +3,7 @@
 
 import { split } from "../client/batches.js";
 import { callOf } from "../functions/arguments.js";
-import { cellCount } from "./blocks.js";
+import { cellBlock, cellCount, numberOf, numbersIn, WIDTH } from "./blocks.js";
 import { nameIn, sheetOfName } from "./book.js";
 import { blockOf, blocksRead } from "./reading.js";
 
@@ -23,9 +23,6 @@ const LONG_RANGE_ROWS = 10_000;
 
 /** What stands for the formula of a cell that another one fills: nobody can tell what that will be. */
 const SPILLED = "=#";
-
-/** The columns of Excel's grid, which make a number of a place. */
-const WIDTH = 16_384;
 
 /**
  * The calls that a refresh makes: `sure` whatever the cells hold by then, `calls` these and the others that are known.
@@ -137,7 +134,7 @@ class KnownCells {
           row.forEach((value, x) => {
             const formula = range.formulas[y]?.[x];
             const isFormula = typeof formula === "string" && formula.startsWith("=") && formula !== value;
-            cells?.set((block.top + y) * WIDTH + block.left + x, { value, formula: isFormula ? formula : isFilled ? SPILLED : null });
+            cells?.set(numberOf(block.top + y, block.left + x), { value, formula: isFormula ? formula : isFilled ? SPILLED : null });
             if (isFormula) found.push([formula, sheet.name]);
           }),
         );
@@ -158,7 +155,7 @@ class KnownCells {
         const cells = this.sheets.get(name);
         const set = wanted.get(name) ?? new Set();
         wanted.set(name, set);
-        for (const at of placesIn(block)) if (!cells?.has(at) && !set.has(at)) this.count += set.add(at) ? 1 : 0;
+        for (const at of numbersIn(block)) if (!cells?.has(at) && !set.has(at)) this.count += set.add(at) ? 1 : 0;
       }
     }
     return this.book.sheets.flatMap((sheet) => columnsOf(wanted.get(sheet.name.toUpperCase()) ?? new Set()).map((block) => ({ sheet, block })));
@@ -242,7 +239,7 @@ class KnownCells {
     const cells = this.sheets.get(name);
     const block = this.#within(area, name);
     if (area.spill || cells === undefined || block === null || cellCount([block]) > MOST_CELLS) return false;
-    for (const at of placesIn(block)) {
+    for (const at of numbersIn(block)) {
       const cell = cells.get(at);
       if (cell === undefined) return false;
       if (cell.formula !== null && !this.#isSettledCell(name, at, cell.formula, depth)) return false;
@@ -271,7 +268,7 @@ class KnownCells {
     const rows = [];
     for (let row = block.top; row <= block.bottom; row++) {
       const values = [];
-      for (let column = block.left; column <= block.right; column++) values.push(cells?.get(row * WIDTH + column)?.value ?? "");
+      for (let column = block.left; column <= block.right; column++) values.push(cells?.get(numberOf(row, column))?.value ?? "");
       rows.push(values);
     }
     const isLong = area.bottom - area.top >= LONG_RANGE_ROWS;
@@ -282,12 +279,7 @@ class KnownCells {
 
 /** @param {string} sheetName @param {number} row @param {number} column */
 function placeOf(sheetName, row, column) {
-  return `${sheetName.toUpperCase()}!${row * WIDTH + column}`;
-}
-
-/** @param {Block} block */
-function* placesIn({ top, bottom, left, right }) {
-  for (let row = top; row <= bottom; row++) for (let column = left; column <= right; column++) yield row * WIDTH + column;
+  return `${sheetName.toUpperCase()}!${numberOf(row, column)}`;
 }
 
 /** Places as rectangles of one column each, as long as they follow each other. @param {Set<number>} places @returns {Block[]} */
@@ -299,7 +291,7 @@ function columnsOf(places) {
     const [row, column] = [Math.floor(place / WIDTH), place % WIDTH];
     const last = blocks[blocks.length - 1];
     if (last !== undefined && last.left === column && last.bottom === row - 1) last.bottom = row;
-    else blocks.push({ top: row, bottom: row, left: column, right: column });
+    else blocks.push(cellBlock(row, column));
   }
   return blocks;
 }

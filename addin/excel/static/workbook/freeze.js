@@ -2,24 +2,21 @@
 // Replaces our formulas by the values they show, block by block; nothing is told that did not happen.
 
 import { messageOf } from "../client/exchange.js";
-import { addressOf, blocksOf, cellCount } from "./blocks.js";
+import { cellBlock, cellCount, numberOf, numbersIn } from "./blocks.js";
 import { readBook, targetOf } from "./book.js";
 import { emptyLiveParts } from "./live_parts.js";
+import { AT_ONCE, bandsOf, cellOf, CHARACTERS, enter, isTable, keptFormat, keptValue, placeOf, portions, sizeOf, together, within } from "./pieces.js";
 import { blockOf, blocksRead, rangeOf } from "./reading.js";
+import { enterAgain } from "./undo.js";
 
 /** @typedef {import("./blocks.js").Block} Block */
 /** @typedef {import("./book.js").OurFormula} OurFormula */
-/** @typedef {import("./reading.js").Place} Place */
-
-/** Cells written, or asked for what they spill into, in one exchange, and characters of what is written. */
-const AT_ONCE = 1_000;
-const CHARACTERS = 1_500_000;
+/** @typedef {import("./pieces.js").OfficeCell} OfficeCell */
+/** @typedef {import("./pieces.js").OfficeCells} OfficeCells */
+/** @typedef {import("./pieces.js").Piece} Piece */
 
 /** Cells that still calculate or do not fit have no value to keep. */
 const UNSETTLED = /^#(BUSY|SPILL|CONNECT|GETTING_DATA|NAME)/;
-
-/** The number formats of our own results: no other text ever becomes one. */
-const OUR_FORMATS = ["yyyy-mm-dd", "yyyy-mm-dd hh:mm"];
 
 /**
  * What was frozen, and what was not: formulas by the reason why they are left.
@@ -33,16 +30,6 @@ const OUR_FORMATS = ["yyyy-mm-dd", "yyyy-mm-dd hh:mm"];
  * @property {string[]} kept what a name calls so, but the template never made
  * @property {string | null} failure why what is of no use without formulas may still be there
  * @property {() => Promise<{ cells: number, left: string[] }>} undo enters the formulas again, but where a cell has changed since
- */
-
-/** What is written at once: cells of one formula each, or what one formula fills. @typedef {Place & { formulas: OurFormula[] }} Piece */
-
-/**
- * @typedef {object} OfficeCell a cell as Office.js gives it
- * @property {unknown} value
- * @property {string} type its `valueTypes` entry
- * @property {string} format its number format
- * @property {unknown} json its `valuesAsJson` entry, where this Excel has one
  */
 
 /**
@@ -135,23 +122,6 @@ async function filled(context, formulas) {
   return [...looks.filter(({ range }) => range.hasSpill === false).map(({ piece }) => piece), ...spilled];
 }
 
-/** Formulas of one cell each, in rectangles. @param {OurFormula[]} formulas @returns {Piece[]} */
-function together(formulas) {
-  return [...new Set(formulas.map(({ sheet }) => sheet))].flatMap((sheet) => {
-    const own = formulas.filter((each) => each.sheet === sheet);
-    const byPlace = new Map(own.map((each) => [numberOf(each.row, each.column), each]));
-    return blocksOf(own).map((block) => ({ sheet, block, formulas: numbersIn(block).map((at) => /** @type {OurFormula} */ (byPlace.get(at))) }));
-  });
-}
-
-/** @param {OurFormula} formula @returns {Piece} */
-function cellOf(formula) {
-  const { sheet, row, column } = formula;
-  return { sheet, block: { top: row, bottom: row, left: column, right: column }, formulas: [formula] };
-}
-
-/** @typedef {Map<Excel.Worksheet, Map<number, OfficeCell>>} OfficeCells */
-
 /** @param {Excel.RequestContext} context @param {Piece[]} pieces @returns {Promise<OfficeCells>} */
 async function readCells(context, pieces) {
   const withJson = Office.context.requirements.isSetSupported("ExcelApi", "1.16");
@@ -185,11 +155,6 @@ function sorted(pieces, cells) {
     settled: [...together(single.filter(ready)), ...tables.filter(full)],
     busy: [...single.filter((each) => !ready(each)), ...tables.filter((piece) => !full(piece)).flatMap(({ formulas }) => formulas)],
   };
-}
-
-/** Whether one formula fills several cells. @param {Piece} piece */
-function isTable({ block, formulas }) {
-  return formulas.length === 1 && cellCount([block]) > 1;
 }
 
 /**
@@ -259,106 +224,11 @@ async function isWritten(context, pieces, cells) {
   }
 }
 
-/**
- * Enter frozen formulas again where their cells still show what was frozen: nothing that came there since is lost.
- * @param {Piece[]} pieces
- * @param {OfficeCells} cells
- */
-function enterAgain(pieces, cells) {
-  return Excel.run(async (context) => {
-    const found = pieces.map((piece) => ({ ...piece, sheet: context.workbook.worksheets.getItemOrNullObject(piece.sheet.id), was: cells.get(piece.sheet) }));
-    for (const { sheet } of found) sheet.load("name");
-    await context.sync();
-    const there = found.filter(({ sheet }) => !sheet.isNullObject);
-    /** @type {Set<string>} */
-    const same = new Set();
-    const before = new Map(there.map(({ sheet, was }) => [sheet, was]));
-    for await (const blocks of blocksRead(context, there, "formulas,values")) {
-      for (const { sheet, block, range } of blocks) {
-        const shown = [range.formulas, range.values].map((rows) => rows.flat());
-        numbersIn(block).forEach((at, index) => {
-          const kept = before.get(sheet)?.get(at);
-          if (kept !== undefined && shown.every((all) => [kept.value, keptValue(kept)].includes(all[index]))) same.add(`${sheet.name}!${at}`);
-        });
-      }
-    }
-    const isSame = (/** @type {Excel.Worksheet} */ sheet, /** @type {number} */ at) => same.has(`${sheet.name}!${at}`);
-    const again = there.flatMap((piece) => {
-      if (isTable(piece)) return numbersIn(piece.block).every((at) => isSame(piece.sheet, at)) ? [piece] : [];
-      return [{ ...piece, formulas: piece.formulas.filter(({ row, column }) => isSame(piece.sheet, numberOf(row, column))) }];
-    });
-    for (const group of portions(again)) {
-      group.forEach(enter);
-      await context.sync();
-    }
-    const entries = new Set(again.flatMap(({ formulas }) => formulas));
-    return { cells: entries.size, left: pieces.flatMap(({ formulas }) => formulas.filter((each) => !entries.has(each)).map(placeOf)) };
-  });
-}
-
-/** Enter the formulas of a piece, at the next synchronisation. @param {Piece} piece */
-function enter(piece) {
-  if (isTable(piece)) rangeOf(piece).clear("Contents");
-  for (const { row, column, formula } of piece.formulas) piece.sheet.getRangeByIndexes(row, column, 1, 1).formulas = [[formula]];
-}
-
 /** What the formulas of a piece filled. @param {Piece} piece @returns {import("./live_parts.js").Answer[]} */
 function answersIn(piece) {
   const { block, formulas } = piece;
   if (isTable(piece)) return formulas.map(({ sheetName, formula }) => ({ sheetName, block, formula }));
-  return formulas.map(({ sheetName, row, column, formula }) => ({ sheetName, block: { top: row, bottom: row, left: column, right: column }, formula }));
-}
-
-/** @param {OurFormula} formula */
-function placeOf({ sheetName, row, column }) {
-  return `${sheetName}!${addressOf({ top: row, bottom: row, left: column, right: column })}`;
-}
-
-/** The part of a piece within a block. @param {Piece} piece @param {Block} block @returns {Piece} */
-function within({ sheet, formulas }, block) {
-  return { sheet, block, formulas: formulas.filter(({ row }) => row >= block.top && row <= block.bottom) };
-}
-
-/** A piece in bands of as many cells as are written at once. @param {Piece} piece @param {OfficeCells} cells @returns {Block[]} */
-function bandsOf(piece, cells) {
-  const { block } = piece;
-  const width = block.right - block.left + 1;
-  /** @type {Block[]} */
-  const bands = [];
-  let room = 0;
-  for (let row = block.top; row <= block.bottom; row++) {
-    const size = Math.max(width * (CHARACTERS / AT_ONCE), sizeOf(piece, { ...block, top: row, bottom: row }, cells));
-    const last = bands[bands.length - 1];
-    if (last !== undefined && size <= room) last.bottom = row;
-    else {
-      bands.push({ ...block, top: row, bottom: row });
-      room = CHARACTERS;
-    }
-    room -= size;
-  }
-  return bands;
-}
-
-/** Characters of the texts in a part of a piece. @param {Piece} piece @param {Block} block @param {OfficeCells} cells */
-function sizeOf({ sheet }, block, cells) {
-  return numbersIn(block).reduce((sum, at) => sum + String(cells.get(sheet)?.get(at)?.value ?? "").length, 0);
-}
-
-/** @template T @param {T[]} items */
-function portions(items) {
-  return Array.from({ length: Math.ceil(items.length / AT_ONCE) }, (_, at) => items.slice(at * AT_ONCE, (at + 1) * AT_ONCE));
-}
-
-/** A cell of a sheet as one number. @param {number} row @param {number} column */
-function numberOf(row, column) {
-  return row * 16_384 + column;
-}
-
-/** @param {Block} block */
-function numbersIn({ top, bottom, left, right }) {
-  const numbers = [];
-  for (let row = top; row <= bottom; row++) for (let column = left; column <= right; column++) numbers.push(numberOf(row, column));
-  return numbers;
+  return formulas.map(({ sheetName, row, column, formula }) => ({ sheetName, block: cellBlock(row, column), formula }));
 }
 
 /** @template T @param {Block} block @param {(at: number) => T} cellAt @returns {T[][]} */
@@ -369,20 +239,4 @@ function rowsOf({ top, bottom, left, right }, cellAt) {
 /** @param {OfficeCell} cell */
 function hasSettled(cell) {
   return !(cell.type === "Error" && UNSETTLED.test(String(cell.value)));
-}
-
-/**
- * What to write so that the cell shows the same without its formula. An apostrophe keeps text as text: a headline
- * that begins with "=" must not become a formula, nor "2024-01-01" a date.
- * @param {OfficeCell} cell
- */
-function keptValue({ value, type }) {
-  return typeof value !== "string" || value === "" || type === "Error" ? (value ?? "") : `'${value}`;
-}
-
-/** The number format to give a cell: that of a result of ours, where the cell has none of its own. @param {OfficeCell} cell */
-function keptFormat({ format, json }) {
-  if (format !== "General" || typeof json !== "object" || json === null) return format;
-  const own = /** @type {Record<string, unknown>} */ (json)["numberFormat"];
-  return OUR_FORMATS.find((each) => each === own) ?? format;
 }

@@ -2,6 +2,7 @@
 // What a copy without formulas has no use for, as the template makes it: the same rule as addin/workbook/live_parts.py.
 // Defined names say where these are, and whoever made a book chose its names.
 
+import { cellBlock, columnOf, isWithin } from "./blocks.js";
 import { blockOf, blocksRead } from "./reading.js";
 
 /** @typedef {import("./blocks.js").Block} Block */
@@ -99,12 +100,7 @@ function saysNoNumber(formula, type, cell, machine) {
 
 /** @param {Cell} cell @param {Answer[]} machine */
 function isOfMachine({ sheet, row, column }, machine) {
-  return machine.some((each) => each.sheetName === sheet && isWithin({ top: row, bottom: row, left: column, right: column }, each.block));
-}
-
-/** @param {Block} inner @param {Block} outer */
-function isWithin(inner, outer) {
-  return inner.top >= outer.top && inner.bottom <= outer.bottom && inner.left >= outer.left && inner.right <= outer.right;
+  return machine.some((each) => each.sheetName === sheet && isWithin(cellBlock(row, column), each.block));
 }
 
 /** The sheet in an address, empty where it names none, and its first cell. @param {string} address @returns {Cell} */
@@ -112,6 +108,5 @@ function placeIn(address) {
   const at = address.lastIndexOf("!");
   const sheet = address.slice(0, Math.max(0, at)).replace(/^'(.*)'$/s, "$1").replaceAll("''", "'");
   const [, letters = "", row = "0"] = /^\$?([A-Z]{1,3})\$?([0-9]{1,7})/i.exec(address.slice(at + 1)) ?? [];
-  const column = [...letters.toUpperCase()].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
-  return { sheet, row: Number(row) - 1, column: column - 1 };
+  return { sheet, row: Number(row) - 1, column: columnOf(letters) };
 }

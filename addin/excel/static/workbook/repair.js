@@ -2,6 +2,7 @@
 // Enters formulas again that Excel has damaged. While the add-in is not loaded, Excel may show a call of ours as
 // `'C:\…\FUNCRES.XLAM'!_xldudf_DS_SIGNAL("x")`, or as #NAME? for good. No recalculation heals that; entering does.
 
+import { cellBlock } from "./blocks.js";
 import { blocksRead } from "./reading.js";
 
 /** Formulas entered in one exchange. */
@@ -41,7 +42,7 @@ export async function repair(context, language, formulas) {
  */
 async function stuck(context, formulas) {
   const byPlace = new Map(formulas.map((each) => [`${each.sheet.id}!${each.row}!${each.column}`, each]));
-  const places = formulas.map(({ sheet, row, column }) => ({ sheet, block: { top: row, bottom: row, left: column, right: column } }));
+  const places = formulas.map(({ sheet, row, column }) => ({ sheet, block: cellBlock(row, column) }));
   const found = [];
   for await (const blocks of blocksRead(context, places, "values")) {
     for (const { sheet, block, range } of blocks) {

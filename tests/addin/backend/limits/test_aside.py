@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from addin.backend.limits.accounts import MemoryBudget
-from addin.backend.limits.aside import MOST_WAITING, Lane
+from addin.backend.limits.aside import MOST_OF_ONE, Lane
 from addin.errors import AddinError
 from tests.addin.backend.limits import heavy_work
 
@@ -24,7 +24,9 @@ class Caller:
         with self._budget.account(self._name) as account:
             account.pay_as(self._name, is_only=False)
             request = Request({"type": "http", "state": {"account": account}}, self._receive)
-            return await lane.run(work, body, options, request)
+            with lane.entrance(account.turns) as enter:
+                enter()
+                return await lane.run(work, body, options, request)
 
     def leave(self):
         self._gone.set()
@@ -96,10 +98,10 @@ async def test_who_has_used_least_goes_first_and_who_has_gone_is_not_worked_for(
         await asyncio.gather(left, return_exceptions=True)
 
 
-async def test_of_one_payer_only_so_much_waits():
+async def test_of_one_payer_only_so_many_have_a_place():
     async with lane() as (opened, caller):
         asked = [
-            asyncio.ensure_future(caller("ada").ask(opened, heavy_work.sleep, "0")) for _ in range(MOST_WAITING + 3)
+            asyncio.ensure_future(caller("ada").ask(opened, heavy_work.sleep, "0")) for _ in range(MOST_OF_ONE + 2)
         ]
         ended = await asyncio.gather(*asked, return_exceptions=True)
         assert [each.status_code for each in ended if isinstance(each, HTTPException)] == [503, 503]

@@ -24,36 +24,39 @@ F2 = """() => {
     document.activeElement.dispatchEvent(new KeyboardEvent(event, { key: "F2", bubbles: true, cancelable: true }));
   }
 }"""
+TOOLS_END = """() => {
+  const [tools, cells, pane] = [".o-toolbar-tools", "#sheet", "#beside"].map((selector) => {
+    return document.querySelector(selector).getBoundingClientRect();
+  });
+  return tools.right <= cells.right && cells.right <= pane.left + 1;
+}"""
 PROPOSALS = "[...document.querySelectorAll('.o-autocomplete-value')].map((each) => each.textContent.trim())"
 
 
-def test_the_book_opens_on_the_sheet_that_it_names(chromium, service, dashboard, tmp_path):
-    with sheet_server(service, tmp_path, dashboard) as url, opened_sheet(chromium, url) as page:
-        assert page.tab.evaluate("sheet.book.model.getters.getActiveSheetId()") == "Dashboard"
+def test_the_book_opens_on_the_sheet_that_it_names(shown):
+    assert shown.tab.evaluate("sheet.book.model.getters.getActiveSheetId()") == "Dashboard"
 
 
-def test_rises_are_green_and_falls_are_red_in_letters_of_the_same_size(chromium, service, dashboard, tmp_path):
-    with sheet_server(service, tmp_path, dashboard) as url, opened_sheet(chromium, url) as page:
-        changes = {xc: page.cell(xc, "Dashboard")["value"] for xc in (f"E{row}" for row in range(6, 16))}
-        looks = {xc: page.tab.evaluate(LOOK, xc) for xc in changes}
+def test_rises_are_green_and_falls_are_red_in_letters_of_the_same_size(shown):
+    changes = {xc: shown.cell(xc, "Dashboard")["value"] for xc in (f"E{row}" for row in range(6, 16))}
+    looks = {xc: shown.tab.evaluate(LOOK, xc) for xc in changes}
     assert {tuple(look) for xc, look in looks.items() if changes[xc] > 0} == {("#1E7B4F", 11)}
     assert {tuple(look) for xc, look in looks.items() if changes[xc] < 0} == {("#B3392F", 11)}
 
 
-def test_charts_have_lines_without_points_and_a_legend_where_there_are_several(chromium, service, dashboard, tmp_path):
-    with sheet_server(service, tmp_path, dashboard) as url, opened_sheet(chromium, url) as page:
-        slugs = [page.cell(xc, "Compare")["value"] for xc in ("C4", "D4", "E4")]
-        charts = page.tab.evaluate(CHARTS)
+def test_charts_have_lines_without_points_and_a_legend_where_there_are_several(shown):
+    slugs = [shown.cell(xc, "Compare")["value"] for xc in ("C4", "D4", "E4")]
+    charts = shown.tab.evaluate(CHARTS)
     assert charts["Compare"] == {"legend": True, "lines": [[slug, 0] for slug in slugs]}
     assert charts["Dashboard"]["lines"][0][1] == 0
 
 
-def test_a_cell_with_a_list_offers_it_also_where_it_holds_a_formula(chromium, service, dashboard, tmp_path):
-    with sheet_server(service, tmp_path, dashboard) as url, opened_sheet(chromium, url) as page:
-        page.cell("C18", "Dashboard")  # while values arrive, nothing is typed
-        page.select("C18")
-        page.tab.evaluate(F2)  # pressed and released before anything is drawn
-        page.until(f"{PROPOSALS}.includes('us-cpi')")
+def test_a_cell_with_a_list_offers_it_also_where_it_holds_a_formula(shown):
+    shown.cell("C18", "Dashboard")  # while values arrive, nothing is typed
+    shown.select("C18")
+    shown.tab.evaluate(F2)  # pressed and released before anything is drawn
+    shown.until(f"{PROPOSALS}.includes('us-cpi')")
+    shown.keys("Escape", "Escape")
 
 
 def test_values_of_the_file_are_there_at_once_and_newer_ones_are_asked_for_after_a_yes(
@@ -122,3 +125,9 @@ def test_search_stands_beside_the_cells_and_inserts_into_the_active_one(chromium
         page.run(find)
         page.until("sheet.book.model.getters.getCell({ sheetId: 'Sheet1', col: 1, row: 2 })?.isFormula")
         assert isinstance(page.cell("B3")["value"], float)
+
+
+def test_the_pane_covers_no_cells_and_no_tool_covers_the_pane(chromium, service, tmp_path):
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url, width=1024) as page:
+        page.press("Search and insert")
+        page.until(f"({TOOLS_END})()")

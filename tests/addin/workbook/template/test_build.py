@@ -26,7 +26,7 @@ from udfs.errors import CellError
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The template as the command writes it."""
+    """The template as a refresh of its layout writes it."""
     path = tmp_path_factory.mktemp("template") / "workbook_template.xlsx"
 
     async def write() -> None:
@@ -37,7 +37,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_template_in_the_repository_is_what_the_command_writes(template: Path, project: Path):
+def test_the_template_that_comes_with_the_program_is_what_a_refresh_writes(template: Path, project: Path):
     with zipfile.ZipFile(template) as fresh, zipfile.ZipFile(project / "workbook_template.xlsx") as kept:
         assert fresh.namelist() == kept.namelist()
         assert [name for name in fresh.namelist() if fresh.read(name) != kept.read(name)] == []

@@ -3,13 +3,16 @@
 from dataclasses import replace
 from datetime import date
 
+import pytest
+
 from dataservice.client.cache.answer import Freshness
 from dataservice.client.cache.history import after_pull, gaps, pulls_needed
-from dataservice.client.cache.recent import with_detail
+from dataservice.client.cache.recent import is_whole, with_detail
 from dataservice.client.cache.spans import History, Span
 from dataservice.client.contract.results import SignalDetail
 from dataservice.client.contract.windows import Window
 from dataservice.models import Signal
+from dataservice.observations import Observations
 from tests.dataservice.client.cache.test_history import LONG, NOW, revised
 
 CLOSED = Window(date(2010, 1, 1), date(2010, 6, 30))
@@ -20,6 +23,14 @@ RULES = Freshness(900.0)
 
 def pulled(history: History, window: Window, series, at: float) -> History:
     return after_pull(history, window, series.between(window.start, window.end), at)
+
+
+@pytest.mark.parametrize(
+    ("rows", "whole"), [(28, True), (29, False), (30, False), (252, False), (254, True), (364, False), (365, False)]
+)
+def test_as_many_rows_as_a_service_may_cut_a_recent_history_to_are_no_whole_series(rows, whole):
+    months = [f"{1990 + number // 12}-{number % 12 + 1:02}-01" for number in range(rows)]
+    assert is_whole(Observations.from_columns(months, [1.0] * rows)) is whole
 
 
 def test_a_detail_from_before_a_revision_was_noticed_is_as_doubtful_as_all_else():

@@ -48,6 +48,9 @@ SECONDS = 1_706_659_200
         [{"observed_at": "31-Jan-2024", "value": 1.5}],
         [{"observed_at": "Wed, 31 Jan 2024 00:00:00 GMT", "value": 1.5}],
         [{"observed_at": "2024-01-31 00:00:00 UTC", "value": 1.5}],
+        [{"observed_at": "2024-01-31 00:00:00+00", "value": 1.5}],
+        [{"observed_at": "20240131T000000Z", "value": 1.5}],
+        {"content": [ROW], "last": True, "number": 0, "size": 20, "totalElements": 1, "totalPages": 1},
         [ROW, ROW],
         [{**ROW, "close": -1.0, "date": "1999-01-01"}],  # the contract's own names win
     ],

@@ -1,45 +1,44 @@
 """Budgets that several processes share hold exactly, also where answers are lost."""
 
 import asyncio
-import multiprocessing
 import random
 
 import httpx
 import pytest
 
-from dataservice.client import AsyncClient, Budget, SignalResource
+from dataservice.client import Budget, SignalResource
 from dataservice.errors import BudgetError, DataServiceError
-from dataservice.stores import MemoryStore, SqliteStore
+from dataservice.stores import MemoryStore
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import Scripted, answer, signal
+from tests.forking import started_code
 
 DAY_S = 86_400
 RESERVE = 100
 
 
-def read_many(url, key, path, slugs, budget):
-    """Read signals in a process of its own, as far as the budget allows."""
+# What a process of its own does: it reads signals as far as the budget allows.
+READER = """
+import asyncio, sys
+from dataservice.client import AsyncClient, Budget, SignalResource
+from dataservice.stores import SqliteStore
 
-    async def work():
-        store = SqliteStore(path)
-        async with AsyncClient(url, key, store=store, budget=budget) as client:
-            reads = (client.read(SignalResource(slug)) for slug in slugs)
-            await asyncio.gather(*reads, return_exceptions=True)
-        await store.aclose()
+url, key, path, monthly, reserve, *slugs = sys.argv[1:]
+store = SqliteStore(path)
+budget = Budget(monthly=int(monthly), reserve=int(reserve))
+async with AsyncClient(url, key, store=store, budget=budget) as client:
+    await asyncio.gather(*(client.read(SignalResource(slug)) for slug in slugs), return_exceptions=True)
+await store.aclose()
+"""
 
-    asyncio.run(work())
 
-
-@pytest.mark.parametrize("budget", [Budget(monthly=40), Budget(monthly=40, reserve=5)])
-def test_four_processes_spend_a_budget_of_forty_to_the_last_request_and_no_more(service, tmp_path, budget):
-    context = multiprocessing.get_context("spawn")
+@pytest.mark.parametrize("reserve", [0, 5])
+def test_four_processes_spend_a_budget_of_forty_to_the_last_request_and_no_more(service, tmp_path, reserve):
     names = [[f"unknown.{process}-{number}" for number in range(30)] for process in range(4)]
-    given = [(service.url, service.key, tmp_path / "cache.sqlite", slugs, budget) for slugs in names]
-    processes = [context.Process(target=read_many, args=each) for each in given]
+    given = [service.url, service.key, str(tmp_path / "cache.sqlite"), "40", str(reserve)]
+    processes = [started_code(READER, *given, *slugs) for slugs in names]
     for process in processes:
-        process.start()
-    for process in processes:
-        process.join(60)
+        assert process.communicate(60) == ("", "")
     assert service.running.request_count == 40
 
 

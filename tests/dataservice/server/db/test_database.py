@@ -1,9 +1,14 @@
 """Opening the database: what is understood, what is refused, and what is never shown."""
 
+import os
+import sys
+from contextlib import closing
+
 import pytest
+import sqlalchemy as sa
 
 from dataservice.server import DatabaseUnavailableError, Store
-from dataservice.server.db.database import Database, database_url
+from dataservice.server.db.database import Database, database_url, signals
 
 
 def test_a_path_names_a_sqlite_file_and_its_folders_are_made(tmp_path):
@@ -65,3 +70,19 @@ def test_a_message_about_a_database_never_shows_its_password():
         Store("postgresql+psycopg://service:s3cret@127.0.0.1:1/x")
     assert "s3cret" not in str(unavailable.value)
     assert "cannot be opened" in str(unavailable.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other rights")
+def test_only_its_owner_reads_the_file_also_one_that_was_open_to_all(tmp_path):
+    path = tmp_path / "service.db"
+    before = os.umask(0)
+    try:
+        for _ in range(2):
+            with closing(Database(path)) as database, database.writing() as connection:
+                connection.execute(sa.insert(signals).values(slug="a", category="b", record="{}"))
+                modes = {each.name: each.stat().st_mode & 0o777 for each in tmp_path.iterdir()}
+                connection.rollback()
+            assert modes == dict.fromkeys(["service.db", "service.db-wal", "service.db-shm"], 0o600)
+            path.chmod(0o644)
+    finally:
+        os.umask(before)

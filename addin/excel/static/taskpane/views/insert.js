@@ -38,7 +38,7 @@ export class Preview {
    */
   idle(words) {
     this.latest += 1;
-    fill(this.cost, words);
+    fill(this.cost, h("span.idle", words));
     fill(this.result);
     this.judged(null);
   }
@@ -50,6 +50,7 @@ export class Preview {
    */
   async show(call, { pauseMs = PAUSE_MS } = {}) {
     const turn = ++this.latest;
+    this.cost.querySelector(".idle")?.remove(); // what was missing is there
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     if (turn !== this.latest) return;
     try {

@@ -8,7 +8,6 @@ import { RequestError } from "../../client/exchange.js";
 import { OtherResults } from "./other_results.js";
 import { recordCard } from "./record_card.js";
 import { keyOf, KIND, ResultLines } from "./result_lines.js";
-import { Card } from "./signal_card.js";
 import { button, loading, notice } from "../ui/components.js";
 import { fill, h, icon, onEscape } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
@@ -18,6 +17,9 @@ import { showFailure } from "../ui/notices.js";
 
 /** Signals shown at a time; a long list is slow to build and nobody reads it. */
 const PAGE = 60;
+
+/** The card and its chart are not needed for the first picture of the pane: they come behind the list. */
+const cards = () => import("./signal_card.js");
 
 /** Characters of a category's name that fit into the list. */
 const SHOWN_NAME = 60;
@@ -41,7 +43,7 @@ export class Search {
     const failed = (/** @type {unknown} */ error, /** @type {() => void} */ retry) =>
       void showFailure(pane, this.list, error, retry);
     const redraw = () => this.#redraw();
-    this.lines = new ResultLines(pane, { open: (entry) => void this.show(entry), redraw, failed });
+    this.lines = new ResultLines(pane, { open: (entry) => void this.show(entry).catch((error) => failed(error, () => void this.show(entry))), redraw, failed });
     this.others = new OtherResults(pane, { changed: redraw, failed });
     const typed = () => this.#typed();
     this.query = h("input", {
@@ -75,7 +77,7 @@ export class Search {
 
   /** @param {string[]} categories */
   #offer(categories) {
-    const options = categories.map((name) => h("option", { value: name }, name.slice(0, SHOWN_NAME)));
+    const options = categories.map((name) => h("option", { value: name }, Array.from(name).slice(0, SHOWN_NAME).join("")));
     const kinds = this.others.allowed().map(({ kind, title }) => h("option", { value: KIND + kind }, title));
     const others = h("optgroup", { label: "Other than signals" }, ...kinds);
     fill(this.category, h("option", { value: "" }, "All categories"), ...options, others);
@@ -113,6 +115,7 @@ export class Search {
       this.#offer(categoriesOf(this.pane.catalogue));
       if (this.filters) this.filters.hidden = false;
       this.#draw();
+      void cards().catch(() => undefined);
       void this.others.look();
     } catch (error) {
       void showFailure(this.pane, this.list, error, () => void this.load());
@@ -253,6 +256,7 @@ export class Search {
    * @param {SignalEntry | RecordEntry} entry
    */
   async show(entry) {
+    const card = "kind" in entry ? null : await cards().then(({ Card }) => new Card(this.pane, entry));
     for (const item of this.list.querySelectorAll("[data-slug]"))
       item.toggleAttribute("data-open", item.getAttribute("data-slug") === keyOf(entry));
     const covered = !this.panel.classList.contains("has-card");
@@ -260,7 +264,6 @@ export class Search {
     this.panel.classList.add("has-card");
     // A narrow pane shows the card in the list's place, from its top.
     if (covered && this.list.offsetParent === null) window.scrollTo(0, 0);
-    const card = "kind" in entry ? null : new Card(this.pane, entry);
     const element = card?.element ?? recordCard(this.pane, /** @type {RecordEntry} */ (entry));
     this.close = () => this.#close(entry);
     const back = button("kind" in entry ? "Back" : "Signals", this.close, { look: "quiet", sign: "back" });

@@ -51,10 +51,11 @@ def test_axe_finds_nothing_serious_when_things_are_wrong(chromium, backend, serv
     assert found == []
 
 
+@pytest.mark.parametrize("width", [320, 220])
 @pytest.mark.parametrize("tab", ["Search", "Insert", "Refresh", "Account"])
-def test_nothing_is_cut_off_at_320_pixels(chromium, backend, tab):
+def test_nothing_is_cut_off_in_a_narrow_pane(chromium, backend, tab, width):
     backend.batch(["SIGNALS"])
-    with opened(chromium, backend, width=320) as pane:
+    with opened(chromium, backend, width=width) as pane:
         pane.sees("15 signals")
         pane.open_tab(tab)
         pane.settle()
@@ -64,7 +65,7 @@ def test_nothing_is_cut_off_at_320_pixels(chromium, backend, tab):
         if tab == "Insert":
             pane.press("WIRE")
             pane.sees("min_importance")
-        assert pane.tab.evaluate("document.documentElement.scrollWidth") == 320
+        assert pane.tab.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_the_offer_to_load_the_catalogue_is_not_cut_off_at_320_pixels(chromium, backend):

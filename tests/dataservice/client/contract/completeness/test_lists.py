@@ -5,6 +5,7 @@ import pytest
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN
 from dataservice.client.contract.completeness.lists import PAGES, ListKind, PulledList
 from dataservice.client.contract.decode import ListPage
+from tests.dataservice.client.parts.scripted import Scripted, answer
 
 
 def page(*records, more=None, further=()):
@@ -20,6 +21,17 @@ def pulled(pages, most=0, evidence=NOTHING_SEEN, *, filters=0, name="wire"):
     for each in pages:
         state = state.with_page(each, evidence)
     return state
+
+
+async def test_what_a_filter_should_have_kept_out_is_left_out_and_the_rest_is_said_to_be_a_part():
+    items = [
+        {"id": str(number), "headline": "x", "kind": kind, "tickers": [ticker], "published_at": "2026-08-01T00:00:00Z"}
+        for number, (kind, ticker) in enumerate([("news", "CPI"), ("filing", "CPI"), ("news", "WTI")] * 30)
+    ]
+    async with Scripted(lambda _: answer(items)).client() as client:
+        found = await client.wire(ticker="CPI", kind="news")
+        assert {(item.kind, *item.tickers) for item in found} == {("news", "CPI")}
+        assert found.lacks(50)
 
 
 def test_what_is_said_to_follow_is_asked_for_until_nothing_is():

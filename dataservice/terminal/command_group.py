@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 from typer.models import Default
 
-from dataservice.cli.printing import echo
+from dataservice.terminal.printing import echo
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C that shells expect, of a command that had more to do."""
@@ -79,6 +79,13 @@ class LazyGroup(CommandGroup):
             echo("Stopped.", err=True)
             raise typer.Exit(INTERRUPTED) from error
         except self.reported as error:
+            echo(f"{ctx.info_name}: {error}", err=True)
+            raise typer.Exit(1) from error
+        except ImportError as error:
+            from dataservice.extras import MissingPackagesError  # seldom needed
+
+            if not isinstance(error, MissingPackagesError):
+                raise
             echo(f"{ctx.info_name}: {error}", err=True)
             raise typer.Exit(1) from error
         except OSError as error:
