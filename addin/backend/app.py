@@ -121,7 +121,9 @@ def _sign_in(backend: BackendState) -> tuple[Sequence[BaseRoute], Sequence[Middl
     sessions = Sessions(*secrets, lasts_s=3_600.0 * settings.session_hours)
     backend.people = People(open_ledger(settings), *secrets)
     backend.session_secrets = secrets
-    gate = Middleware(SignInGate, sessions, backend.people, settings.public_url or "")
+    gate = Middleware(SignInGate, sessions, backend.people, settings.public_url or "", backend.metrics_token)
+    backend.readiness.add("ledger", backend.people.check)
+    backend.readiness.add("provider", provider.check)
     return SignIn(settings, provider, sessions, backend.people).routes(), (gate,)
 
 

@@ -18,11 +18,12 @@ from addin.backend.admission import admitted_batch, admitted_tenant, note_spent,
 from addin.backend.answers import BatchAnswer
 from addin.backend.http import JsonResponse, read_members, read_message
 from addin.backend.limits.accounts import account_of, busy
+from addin.backend.operation.facts import facts_of, may_scrape
 from addin.backend.operation.metrics import MEDIA_TYPE
 from addin.backend.state import BackendState, quota_shortfall
 from addin.backend.tenants import Tenant, limits_of
 from addin.backend.workers.consent import answer_of_all
-from addin.backend.workers.status import told_by_all
+from addin.backend.workers.status import measured_by_all, told_by_all
 from addin.config.api_key import checked_key
 from addin.config.connect import open_client
 from addin.formulas.advice import advice
@@ -98,7 +99,7 @@ async def _answered(request: Request, tenant: Tenant, calls: Sequence[bytes], po
     lost = [each for each in asked.get("lost", "").split(",")[:MOST_LOST] if each]
     await tenant.told.have_ended(lost, LEFT_ENDS_WITHIN_S)
     async with tenant.turn():
-        with backend.metrics.batch(len(calls)):
+        with backend.metrics.batch():
             loaded = await _loaded(request, tenant, calls, where) if may_be_pending else None
             answers = loaded.answers if loaded else await tenant.batches.answer(calls, where)
     try:
@@ -109,7 +110,7 @@ async def _answered(request: Request, tenant: Tenant, calls: Sequence[bytes], po
         tenant.batches.late.add(answers.requests)  # told with the next answer, as this one is not sent
         raise
     backend.requests_total += answers.requests
-    backend.metrics.requests.inc(answers.requests)
+    backend.metrics.answered(answers.parts, answers.requests)
     await note_spent(request, backend, answers.requests)
     spent = await backend.tell(tenant, post, lost, answers.requests)
     progress, question = _loading(tenant, loaded)
@@ -298,15 +299,24 @@ async def serving(request: Request) -> Response:
 
 async def metrics(request: Request) -> Response:
     """GET /metrics: what is counted and measured, as Prometheus reads it."""
-    return Response(BackendState.of(request).metrics_text(), media_type=MEDIA_TYPE)
+    backend = BackendState.of(request)
+    if not may_scrape(request, backend.metrics_token):
+        raise HTTPException(401, "send the token for metrics: Authorization: Bearer … (metrics_token)")
+    text = backend.metrics.text(await measured_by_all(backend), await facts_of(backend), product_version())
+    return Response(text, media_type=MEDIA_TYPE)
 
 
 async def ready(request: Request) -> Response:
-    """GET /ready: whether the store and the service work, 503 if not; costs no request of the month."""
+    """GET /ready: whether all that the backend needs works, 503 if not or once it drains; costs no request."""
     backend = BackendState.of(request)
     if backend.is_draining:
         return JsonResponse({"ready": False, "draining": True}, 503)
-    readiness = await backend.readiness.now()
+    return await dependencies(request)
+
+
+async def dependencies(request: Request) -> Response:
+    """GET /health/dependencies: the same while the backend drains."""
+    readiness = await BackendState.of(request).readiness.now()
     return JsonResponse(readiness.members(), 200 if readiness.ready else 503)
 
 
@@ -327,6 +337,7 @@ ROUTES = (
     Route("/live", health),
     Route("/health/serving", serving),
     Route("/ready", ready),
+    Route("/health/dependencies", dependencies),
     Route("/metrics", metrics),
 )
 

@@ -17,8 +17,11 @@ from starlette.requests import Request
 
 from addin.backend.http import KEY_HEADER
 from addin.backend.limits.accounts import UNPROVEN_PART, MemoryBudget
-from addin.backend.operation.metrics import Metrics
+from addin.backend.operation.events import tell
+from addin.backend.operation.facts import PublicCertificate
+from addin.backend.operation.metrics import Metrics, WorkerMeasures, memory_bytes
 from addin.backend.operation.readiness import ReadinessCheck
+from addin.backend.operation.service_watch import ServiceWatch
 from addin.backend.service_connections import ServiceConnections
 from addin.backend.tenants import USER_SHARE, Tenant, UserTenants
 from addin.backend.workers.consent_store import ConsentStore
@@ -27,7 +30,8 @@ from addin.backend.workers.posts import SharedPosts
 from addin.backend.workers.refreshes import SharedRefreshes
 from addin.config.api_key import ConfiguredKey, KeyStore
 from addin.config.authorities import trusted
-from addin.config.connect import open_client, open_store
+from addin.config.connect import cache_folder, open_client, open_store
+from addin.config.secrets import secret_named
 from addin.config.settings import Settings
 from addin.protocol.messages import KeyState
 from dataservice.client import Cost, Quota
@@ -107,13 +111,19 @@ class BackendState:
         self._connections = ServiceConnections(
             settings.url, settings.max_service_connections, verify=trusted(settings.ca_file)
         )
+        self._connections.observed = self._observed
+        self._watch = ServiceWatch()
         self.at_end: list[Callable[[], None]] = []
         """What is called when the backend closes."""
         self.people: People | None = None
         """Who signed in, where that is set up."""
         self.session_secrets: Sequence[bytes] = ()
         """What sessions, and what is kept of people, are sealed with; two while that is being changed."""
-        self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections)
+        self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections, self._watch)
+        self.cache_folder = cache_folder(settings)
+        self.certificate = PublicCertificate(settings.public_url)
+        self.metrics_token = secret_named("metrics_token")
+        """With it a monitor may read the metrics."""
         self.is_draining = False
         """Whether it was told to stop: new callers are to go elsewhere."""
         # Counted from the current time, so that hosts also notice a backend that was restarted.
@@ -154,6 +164,7 @@ class BackendState:
 
     def drain(self) -> None:
         """Tell whoever asks that new callers are to go elsewhere."""
+        tell("draining")
         self.is_draining = True
 
     def knows(self, user_key: str | None) -> bool:
@@ -257,15 +268,25 @@ class BackendState:
             return KeyState(set=False, source="none", id=None)
         return KeyState(set=True, source=str(self.key.source), id=self.key.id)
 
-    def metrics_text(self) -> bytes:
-        """What is counted and measured, as Prometheus reads it."""
-        tenants = [self.own, *self._users]
-        return self.metrics.text(
+    async def measures(self) -> WorkerMeasures:
+        """What this process holds now."""
+        tenants, users = [self.own, *self._users], [each for each in self._users if each.proven]
+        return WorkerMeasures(
+            users=[each.scope or await each.client.scope() or "" for each in users],
+            users_bytes=sum(each.held_bytes for each in tenants),
             requests_bytes=self.memory.held,
             loads_bytes=sum(each.loads.held_bytes for each in tenants),
-            users=sum(each.proven for each in self._users),
-            users_bytes=sum(each.held_bytes for each in tenants),
+            memory_bytes=memory_bytes(),
+            batches=self.metrics.under_way,
         )
+
+    def _observed(self, told: int | str, seconds: float) -> None:
+        """Note an answer of the service, or why there was none."""
+        self.metrics.service(told, seconds)
+        if isinstance(told, int):
+            self._watch.answered(told)
+        else:
+            self._watch.failed(told)
 
     async def aclose(self) -> None:
         """Close every client and the store."""

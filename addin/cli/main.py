@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from addin.errors import AddinError
-from dataservice.cli.command_group import CommandEntry, LazyGroup, VersionOption, new_group
+from dataservice.terminal.command_group import CommandEntry, LazyGroup, VersionOption, new_group
 
 COMMANDS = {
     "demo": CommandEntry("addin.cli.commands.demo:demo", "Try everything on made-up data: no account, no network."),
@@ -57,6 +57,14 @@ COMMANDS = {
     "signer": CommandEntry(
         "addin.cli.books.signer:app",
         "Show, replace and back up the key that signs your numbers, and say whose signatures count.",
+    ),
+    "people": CommandEntry(
+        "addin.cli.commands.people:app",
+        "List the people of a shared backend, stop them, or erase what is kept of them.",
+    ),
+    "check-config": CommandEntry(
+        "addin.cli.commands.check_config:check_config",
+        "Try out what a server needs: variables, the service, store, ledger, sign-in, proxy, clock, disk, certificate.",
     ),
     "mcp": CommandEntry(
         "addin.cli.commands.mcp:mcp",

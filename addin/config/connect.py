@@ -81,6 +81,11 @@ def archive_file(settings: Settings) -> Path:
     return folder / default.name if folder else default
 
 
+def cache_folder(settings: Settings) -> Path:
+    """The folder of the cache file."""
+    return _cache_file(settings).parent
+
+
 def _cache_file(settings: Settings) -> Path:
     default = default_sqlite_path()
     return settings.cache_dir / default.name if settings.cache_dir else default

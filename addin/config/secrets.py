@@ -7,6 +7,7 @@ import secrets
 from pathlib import Path
 
 from addin.config.settings import PREFIX, config_dir, config_file, read_config, write_private
+from addin.errors import SettingsError
 
 SECRET_BYTES = 32
 LEAST_CHARACTERS = 32
@@ -14,9 +15,23 @@ LEAST_CHARACTERS = 32
 
 
 def secret_named(name: str) -> str:
-    """A secret from the environment or the config file, empty if there is none."""
-    text = os.environ.get(f"{PREFIX}{name.upper()}", "").strip()
-    return text or str(read_config(config_file()).get(name, "")).strip()
+    """A secret from its variable, from the file that its variable with _FILE names, from systemd's credentials, or from
+    the config file; empty if there is none. Raises `SettingsError` for a file that was named and cannot be read.
+    """
+    variable = f"{PREFIX}{name.upper()}"
+    if text := os.environ.get(variable, "").strip():
+        return text
+    if named := os.environ.get(f"{variable}_FILE", "").strip():
+        try:
+            return Path(named).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(
+                f"{variable}_FILE names {named}, which cannot be read ({type(error).__name__})"
+            ) from None
+    credential = Path(os.environ.get("CREDENTIALS_DIRECTORY", ""), name)
+    if "CREDENTIALS_DIRECTORY" in os.environ and credential.is_file():
+        return credential.read_text(encoding="utf-8").strip()
+    return str(read_config(config_file()).get(name, "")).strip()
 
 
 def session_secrets() -> tuple[bytes, ...]:

@@ -24,7 +24,7 @@ APP = "dataservice-addin"
 PREFIX = "DATA_SERVICE_"
 """What the environment variable of every setting begins with: `ttl_s` is `DATA_SERVICE_TTL_S`."""
 
-SECRETS = frozenset({"api_key", "oidc_client_secret", "session_secret", "session_secret_other"})
+SECRETS = frozenset({"api_key", "oidc_client_secret", "session_secret", "session_secret_other", "metrics_token"})
 """What is looked up in the same places but is no setting: nothing shows it."""
 
 _log = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dataservice.cli.command_group import CommandError
-from dataservice.cli.printing import echo
+from dataservice.terminal.command_group import CommandError
+from dataservice.terminal.printing import echo
 
 if TYPE_CHECKING:
     from dataservice.server import ImportSummary, Store

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dataservice.cli.command_group import CommandError, new_group
 from dataservice.cli.data import DatabaseOption, open_store
-from dataservice.cli.printing import echo
+from dataservice.terminal.command_group import CommandError, new_group
+from dataservice.terminal.printing import echo
 
 if TYPE_CHECKING:
     from dataservice.server import KeyRecord

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataservice.cli.command_group import CommandEntry, LazyGroup, VersionOption, new_group
+from dataservice.terminal.command_group import CommandEntry, LazyGroup, VersionOption, new_group
 
 COMMANDS = {
     "serve": CommandEntry("dataservice.cli.serve:serve", "Answer the whole API until Ctrl-C."),

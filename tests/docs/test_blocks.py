@@ -16,6 +16,9 @@ from tests.addin.commands import share_the_compiled_engine
 from tests.docs.pages import PROJECT, REASONS, Block, blocks
 from tests.forking import run_code, shell_programs
 
+LIMIT_S = 300
+"""So long no block takes on any machine: one that does hangs."""
+
 OURS = ("addin", "dataservice")
 GUIDES = ("README.md", "docs/")
 ELSEWHERE = {"docs/server.md"}
@@ -70,7 +73,7 @@ def test_commands_run(block, environment, tmp_path):
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=LIMIT_S,
             check=False,
             close_fds=False,
         )

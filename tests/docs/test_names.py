@@ -144,6 +144,9 @@ def test_every_environment_variable_in_the_code_is_explained():
 def test_nothing_in_the_pages_names_a_setting_that_does_not_exist():
     known = {f"{PREFIX}{name.upper()}" for name in Settings.__struct_fields__}
     own = ("API_KEY", "CONFIG", "DB", "ADDIN_URL", "ADDIN_CA", "ADDIN_FIT", "SOFFICE")
-    known |= {f"{PREFIX}{name}" for name in (*own, "OIDC_CLIENT_SECRET", "SESSION_SECRET", "SESSION_SECRET_OTHER")}
+    known |= {
+        f"{PREFIX}{name}"
+        for name in (*own, "OIDC_CLIENT_SECRET", "SESSION_SECRET", "SESSION_SECRET_OTHER", "METRICS_TOKEN")
+    }
     named = set(re.findall(rf"{PREFIX}[A-Z_]+\b(?!…)", everything()))
     assert {name for name in named - known if "CONTRACT" not in name and "TEST" not in name} == {PREFIX} & named

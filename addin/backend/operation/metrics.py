@@ -1,74 +1,172 @@
 """What the backend counts and measures, as Prometheus reads it; never a key, a formula or a user's name.
 
-Several workers of a port write into files that they share, so that whichever is asked tells of all.
+Several workers of a port count into files that they share. What is so at this moment, such as memory, each of them is
+asked for; so whichever worker answers tells of all.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections import Counter as Counts
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import perf_counter
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+import msgspec
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """Where the library looks for the folder that several processes share; it has to be set before it is imported."""
 
-BATCH_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0)
+BATCH_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 25.0)
+"""Two seconds is what the objective of the alert rules promises."""
+
+SERVICE_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+UNUSUAL = (b'{"error"', b'{"pending"')
+"""How the answers to calls begin that have no value."""
+
+_KIND = re.compile(rb',"kind":"([a-z_]+)"')
+
+
+class WorkerMeasures(msgspec.Struct, frozen=True):
+    """What one worker holds now; `users` are the hashes that name accepted keys."""
+
+    users: list[str] = []
+    users_bytes: int = 0
+    requests_bytes: int = 0
+    loads_bytes: int = 0
+    memory_bytes: int = 0
+    batches: int = 0
+
+
+GAUGES = {
+    "users_bytes": ("addin_users_bytes", "Memory of the answers of all users."),
+    "requests_bytes": ("addin_requests_bytes", "Memory of requests and answers not sent yet."),
+    "loads_bytes": ("addin_loads_bytes", "Memory of calls that are being loaded."),
+    "memory_bytes": ("addin_memory_bytes", "Memory of the processes."),
+    "batches": ("addin_batches_under_way", "Batches being answered now."),
+}
 
 
 class Metrics:
-    """The metrics of one backend."""
+    """What one backend counts."""
 
     def __init__(self) -> None:
         registry = self._registry = CollectorRegistry()
+        self.under_way = 0
         self.responses = Counter("addin_responses", "Responses by status.", ["status"], registry=registry)
-        self.cells = Counter("addin_cells", "Calls of functions that were answered.", registry=registry)
         self.requests = Counter("addin_service_requests", "Requests of the month that were spent.", registry=registry)
+        self._cells = Counter(
+            "addin_cells", "Answers to calls: value, or the kind of error.", ["result"], registry=registry
+        )
+        self._batches = Counter(
+            "addin_batches",
+            "Batches that were answered, by whether the service was asked.",
+            ["asked"],
+            registry=registry,
+        )
         self._batch_s = Histogram("addin_batch_seconds", "How long batches took.", buckets=BATCH_S, registry=registry)
-        self._under_way = _sum("addin_batches_under_way", "Batches being answered now.", registry)
-        self._users = _sum("addin_users", "Users whose key the service accepted, in memory now.", registry)
-        self._users_bytes = _sum("addin_users_bytes", "Memory of the answers of all users.", registry)
-        self._requests_bytes = _sum("addin_requests_bytes", "Memory of requests and answers not sent yet.", registry)
-        self._loads_bytes = _sum("addin_loads_bytes", "Memory of calls that are being loaded.", registry)
-        self._memory_bytes = _sum("addin_memory_bytes", "Memory of the process.", registry)
+        self._service = Counter(
+            "addin_service_responses",
+            "Answers of the service by status, or the kind of failure.",
+            ["status"],
+            registry=registry,
+        )
+        self._service_s = Histogram(
+            "addin_service_seconds",
+            "How long the service took to begin its answers.",
+            buckets=SERVICE_S,
+            registry=registry,
+        )
 
     @contextmanager
-    def batch(self, calls: int) -> Iterator[None]:
-        """Count and time a batch of so many calls, which is answered inside the block."""
+    def batch(self) -> Iterator[None]:
+        """Time a batch, which is answered inside the block."""
         began = perf_counter()
-        with self._under_way.track_inprogress():
+        self.under_way += 1
+        try:
             yield
+        finally:
+            self.under_way -= 1
         self._batch_s.observe(perf_counter() - began)
-        self.cells.inc(calls)
 
-    def text(self, *, users: int, users_bytes: int, requests_bytes: int, loads_bytes: int) -> bytes:
-        """All metrics as text; of this process with so many users now."""
-        self._requests_bytes.set(requests_bytes)
-        self._loads_bytes.set(loads_bytes)
-        self._users.set(users)
-        self._users_bytes.set(users_bytes)
-        self._memory_bytes.set(memory_bytes())
+    def answered(self, parts: Sequence[bytes], requests: int) -> None:
+        """Count the answers of a batch; those that are still to come are counted when they are there."""
+        unusual = [part for part in parts if part.startswith(UNUSUAL)]
+        self._cells.labels("value").inc(len(parts) - len(unusual))
+        for result, count in results(unusual).items():
+            self._cells.labels(result).inc(count)
+        self._batches.labels("yes" if requests else "no").inc()
+        self.requests.inc(requests)
+
+    def service(self, status: int | str, seconds: float) -> None:
+        """Count an answer of the service, or that there was none."""
+        self._service.labels(str(status)).inc()
+        if isinstance(status, int):
+            self._service_s.observe(seconds)
+
+    def text(self, workers: Sequence[WorkerMeasures], facts: Mapping[str, float], version: str) -> bytes:
+        """All metrics as text: with what the workers hold now, and further gauges by name."""
         folder = os.environ.get(FOLDER_VARIABLE)
-        if not folder:
-            return generate_latest(self._registry)
-        forget_ended(Path(folder))
         shared = CollectorRegistry()
-        MultiProcessCollector(shared, folder)  # type: ignore[no-untyped-call]  # the library has no types here
-        return generate_latest(shared)
+        if folder:
+            MultiProcessCollector(shared, folder)  # type: ignore[no-untyped-call]  # the library has no types here
+        shared.register(_Now(workers, facts, version))
+        return generate_latest(shared) if folder else generate_latest(self._registry) + generate_latest(shared)
 
 
-def forget_ended(folder: Path) -> None:
-    """Leave out what processes are now that have ended: they have no users and no memory any more."""
-    for file in folder.glob("gauge_live*_*.db"):
-        pid = int(file.stem.rpartition("_")[2])
-        if not _is_running(pid):
-            mark_process_dead(pid, str(folder))  # type: ignore[no-untyped-call]  # as above
+class _Now(Collector):
+    """What is so at this moment."""
+
+    def __init__(self, workers: Sequence[WorkerMeasures], facts: Mapping[str, float], version: str) -> None:
+        self._workers, self._facts, self._version = workers, facts, version
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        """The gauges."""
+        build = GaugeMetricFamily("addin_build_info", "The version that runs.", labels=["version"])
+        build.add_metric([self._version], 1)
+        yield build
+        users = {name for worker in self._workers for name in worker.users}
+        yield GaugeMetricFamily("addin_users", "Users whose key the service accepted, in memory now.", len(users))
+        yield GaugeMetricFamily("addin_workers", "Processes that answer.", len(self._workers))
+        for field, (name, told) in GAUGES.items():
+            yield GaugeMetricFamily(name, told, sum(getattr(worker, field) for worker in self._workers))
+        for name, value in self._facts.items():
+            yield GaugeMetricFamily(f"addin_{name}", FACTS[name], value)
+
+
+FACTS = {
+    "store_up": "Whether the store can be written and read: 1 or 0.",
+    "service_up": "Whether the service answers: 1 or 0.",
+    "ledger_up": "Whether what must not be lost can be written: 1 or 0.",
+    "provider_up": "Whether the sign-in provider answers: 1 or 0.",
+    "disk_free_bytes": "Room on the disk of the cache folder.",
+    "quota_remaining": "Requests that the backend's own key has left this month.",
+    "quota_cap": "Requests that the backend's own key has each month.",
+    "budget_remaining": "Requests of the month that may still be spent, by reserve and budget.",
+    "certificate_end_seconds": "When the certificate that users see ends, in seconds since 1970.",
+    "started_seconds": "When the backend started, in seconds since 1970.",
+}
+"""Gauges that are there where they are known, and what they tell."""
+
+
+def results(unusual: Iterable[bytes]) -> Counts[str]:
+    """How many answers without a value there are of each kind of error; pending ones are none yet.
+
+    >>> results([b'{"error":"#N/A","message":"x","kind":"quota"', b'{"pending":true}', b'{"error":"#VALUE!"'])
+    Counter({'quota': 1, 'other': 1})
+    """
+    errors = [part for part in unusual if part.startswith(UNUSUAL[0])]
+    kinds = (_KIND.search(part) for part in errors)
+    return Counts(kind[1].decode() if kind else "other" for kind in kinds)
 
 
 def memory_bytes() -> int:
@@ -76,17 +174,3 @@ def memory_bytes() -> int:
     with suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     return 0
-
-
-def _sum(name: str, help_text: str, registry: CollectorRegistry) -> Gauge:
-    return Gauge(name, help_text, registry=registry, multiprocess_mode="livesum")
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Mapping
 
 from addin.backend.http import LOOPBACK
-from addin.config.settings import Settings, misspelt
+from addin.config.settings import PREFIX, SECRETS, Settings
 from addin.errors import SettingsError
 
-GUARDING = frozenset({"oidc_issuer", "oidc_client_id", "oidc_users", "oidc_admins", "per_user_keys", "public_url"})
-"""Settings that decide who may use the backend: one that is misspelt must not leave it open."""
+OTHERS = frozenset({"config", "db", "addin_url", "addin_ca", "addin_fit", "soffice"})
+"""Variables that are read beside the settings and secrets."""
+
+LINK = re.compile(r"(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP)(_\w+)?)")
+"""What Kubernetes sets for a service that is called data-service."""
 
 
-def refuse_misspelt(environ: Mapping[str, str]) -> None:
-    """Raise `SettingsError` for a variable that looks like one that decides who may use the backend."""
-    for variable, meant in misspelt(environ).items():
-        if meant in GUARDING:
-            raise SettingsError(
-                f"{variable} is no setting; it looks like {meant}, which decides who may use this backend"
-            )
+def unknown_variables(environ: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The variables that begin like settings and are none, each with the one that was meant, or nothing.
+
+    >>> unknown_variables({f"{PREFIX}OIDC_ISSUR": "https://login.example", f"{PREFIX}URL": "https://x.example"})
+    [('DATA_SERVICE_OIDC_ISSUR', 'DATA_SERVICE_OIDC_ISSUER')]
+    """
+    known = {*Settings.__struct_fields__, *SECRETS, *(f"{name}_file" for name in SECRETS), *OTHERS}
+    found = []
+    for variable in sorted(environ):
+        name = variable.removeprefix(PREFIX).lower()
+        is_ours = variable.startswith((PREFIX, PREFIX.lower())) and environ[variable].strip()
+        if not is_ours or name in known or name.startswith("test_") or LINK.fullmatch(name.upper()):
+            continue
+        close = difflib.get_close_matches(name.removeprefix(PREFIX.lower()), known, 1, cutoff=0.7)
+        found.append((variable, f"{PREFIX}{close[0].upper()}" if close else ""))
+    return found
+
+
+def refuse_unknown(environ: Mapping[str, str]) -> None:
+    """Raise `SettingsError` for variables that are no settings: what somebody meant by them would not hold."""
+    if unknown := unknown_variables(environ):
+        told = [f"{name} is no setting{f'; did you mean {meant}?' if meant else ''}" for name, meant in unknown]
+        raise SettingsError(f"{'. '.join(told)}. Correct or unset it; all of them: addin check-config")
 
 
 def concerns(settings: Settings, *, has_key: bool) -> list[str]:

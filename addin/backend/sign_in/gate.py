@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from addin.backend.http import JsonResponse, away_response, is_on_this_machine
+from addin.backend.operation.facts import has_token
 from addin.backend.sign_in.cookies import SESSION_COOKIE, cookie_of
 from addin.backend.sign_in.person import Role
 from dataservice.ledger import LedgerAwayError
@@ -38,10 +39,13 @@ SIGN_IN = "sign_in"
 class SignInGate:
     """Refuses requests without a session, and puts the person into `request.state.person`."""
 
-    def __init__(self, app: ASGIApp, sessions: Sessions, people: People, public_url: str) -> None:
+    def __init__(
+        self, app: ASGIApp, sessions: Sessions, people: People, public_url: str, scrape_token: str = ""
+    ) -> None:
         self._app = app
         self._sessions = sessions
         self._people = people
+        self._scrape_token = scrape_token
         self._sign_in_url = f"{public_url.rstrip('/')}/sign-in"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -55,7 +59,8 @@ class SignInGate:
         except LedgerAwayError as error:
             await away_response(error)(scope, receive, send)
             return
-        if session is None and not (scope["path"] == "/metrics" and is_on_this_machine(request)):
+        may_scrape = is_on_this_machine(request) or has_token(request, self._scrape_token)
+        if session is None and not (scope["path"] == "/metrics" and may_scrape):
             refusal = {"error": f"sign in first, at {self._sign_in_url}", "kind": SIGN_IN}
             await JsonResponse(refusal, 401)(scope, receive, send)
             return

@@ -19,6 +19,7 @@ import msgspec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from addin.backend.operation.events import tell
 from addin.backend.sign_in.person import Person, Role
 from addin.backend.sign_in.sessions import Session
 from addin.protocol.messages import PersonReport
@@ -35,7 +36,6 @@ ID_KEY = "short-names/key"
 """What people's short names are made with."""
 
 _log = logging.getLogger("addin.people")
-_log.setLevel(logging.INFO)
 
 
 class Usage(msgspec.Struct, frozen=True):
@@ -47,6 +47,8 @@ class Usage(msgspec.Struct, frozen=True):
     requests: int
     seen_at: float
     has_key: bool
+    ended_by: str = ""
+    """Who ended their sessions last."""
 
 
 class _Seen(msgspec.Struct, frozen=True):
@@ -95,7 +97,7 @@ class People:
     async def keep_key(self, person_id: str, key: str | None) -> None:
         """Store a person's key, or forget it."""
         await self._ledger.write({_fact(person_id, "key"): None if key is None else key.encode()})
-        _log.info("%s %s their key", person_id, "forgot" if key is None else "stored")
+        tell("key_forgotten" if key is None else "key_stored", person=person_id)
 
     async def is_over(self, session: Session) -> bool:
         """Whether the session was ended, or may have been: after the ledger has begun again nobody knows."""
@@ -104,7 +106,7 @@ class People:
         name = _fact(session.person.id, "ended")
         found = await self._ledger.look(name)
         ended = found.facts.get(name)
-        is_older = found.mark.incarnation != session.mark.incarnation
+        is_older = found.mark.incarnation != session.mark.incarnation or found.mark.number < session.mark.number
         return is_older or (ended is not None and ended.number >= session.mark.number)
 
     async def end_sessions(self, person_id: str, *, by: str = "", forget_key: bool = False) -> None:
@@ -112,11 +114,12 @@ class People:
 
         Raises `LedgerAwayError` if that could not be stored. Then they are out here, and it is tried again.
         """
-        changes: dict[str, bytes | None] = {_fact(person_id, "ended"): b"", **self._ending.get(person_id, {})}
+        record = (by or person_id).encode()
+        changes: dict[str, bytes | None] = {_fact(person_id, "ended"): record, **self._ending.get(person_id, {})}
         if forget_key:
             changes[_fact(person_id, "key")] = None
         self._ending[person_id] = changes
-        _log.info("the sessions of %s are ended by %s", person_id, by or "themselves")
+        tell("sessions_ended", person=person_id, by=by or person_id, key_forgotten=forget_key)
         await self._store_end(person_id)
 
     async def erase(self, person_id: str, *, by: str) -> None:
@@ -125,7 +128,11 @@ class People:
         await self._ledger.write({_fact(person_id, "person"): None})
         counter = _counter(person_id, self._clock())
         await self._ledger.add(counter, -await self._ledger.add(counter, 0))
-        _log.info("%s was erased by %s", person_id, by)
+        tell("person_erased", person=person_id, by=by)
+
+    async def check(self) -> None:
+        """Raise `LedgerAwayError` where nothing can be written durably now."""
+        await self._ledger.add("ready", 1)
 
     async def keep_up(self) -> None:
         """Store what could not be stored before, and notice a ledger that began again."""
@@ -157,7 +164,7 @@ class People:
             return None
         self._seen[person_id] = self._clock()
         mark = await self._ledger.write(self._as_seen(person))
-        _log.info("%s signed in as %s", person_id, person.role)
+        tell("sign_in", person=person_id, role=person.role)
         return mark
 
     async def note(self, person: Person, requests: int) -> None:
@@ -218,13 +225,14 @@ class People:
             raise
 
     async def _row(self, person_id: str) -> Usage | None:
-        person_fact, key_fact = _fact(person_id, "person"), _fact(person_id, "key")
-        found = (await self._ledger.look(person_fact, key_fact)).facts
+        person_fact, key_fact, ended_fact = (_fact(person_id, what) for what in ("person", "key", "ended"))
+        found = (await self._ledger.look(person_fact, key_fact, ended_fact)).facts
         if person_fact not in found:
             return None
         seen = msgspec.json.decode(found[person_fact].value, type=_Seen)
         requests = await self._ledger.add(_counter(person_id, self._clock()), 0)
-        return Usage(person_id, seen.person.name, seen.person.role, requests, seen.at, key_fact in found)
+        ended_by = found[ended_fact].value.decode() if ended_fact in found else ""
+        return Usage(person_id, seen.person.name, seen.person.role, requests, seen.at, key_fact in found, ended_by)
 
     def _as_seen(self, person: Person) -> Mapping[str, bytes]:
         return {_fact(person.id, "person"): msgspec.json.encode(_Seen(person, self._clock()))}

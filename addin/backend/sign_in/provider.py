@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from addin.backend.sign_in.sessions import CLOCKS_APART_S
 from addin.config.settings import is_safe_address
 from addin.errors import SettingsError
 from dataservice.extras import install_command
@@ -75,13 +76,18 @@ class Provider:
         with self._told():
             await self._look_up()
             self._client.server_metadata.pop("jwks", None)  # a key that the provider has withdrawn proves nothing
-            token = await self._client.authorize_access_token(request)
+            token = await self._client.authorize_access_token(request, leeway=CLOCKS_APART_S)
         claims: Mapping[str, Any] | None = token.get("userinfo")
         if claims is None or str(claims.get("iss", "")).rstrip("/") != self._issuer:
             raise HTTPException(403, "the provider did not say who signed in; try again")
         if not _is_for(self._client.client_id, claims.get("aud")):
             raise HTTPException(403, "the provider signed somebody in to another application; try again at /sign-in")
         return claims
+
+    async def check(self) -> None:
+        """Raise where the provider does not answer; asks for what it says of itself, which costs it nothing."""
+        self._client.server_metadata.pop("_loaded_at", None)
+        await self._look_up()
 
     async def _look_up(self) -> None:
         """Read what the provider says of itself, now and then again; raises `ValueError` for addresses without TLS."""

@@ -11,13 +11,14 @@ class WorkerQuery(msgspec.Struct, frozen=True, omit_defaults=True):
     """What one worker asks the others about the key that the store names `scope`, None without a key.
 
     With `question`: the user's answer to it, should the other hold it; with `granted`: so many requests were allowed,
-    or declined. With neither: what the other knows.
+    or declined; with `measure`: what the worker holds now. With none of them: what the other knows.
     """
 
     scope: str | None
     question: int | None = None
     granted: int | None = None
     load: bool = False
+    measure: bool = False
 
     def text(self) -> str:
         """On one line."""

@@ -9,6 +9,7 @@ from math import inf
 
 import msgspec
 
+from addin.backend.operation.metrics import WorkerMeasures
 from addin.backend.state import BackendState
 from addin.backend.tenants import Tenant
 from addin.backend.workers.consent import take
@@ -17,6 +18,9 @@ from addin.protocol.messages import ResourceReport
 from dataservice.client import ResourceState
 from udfs.errors import error_kind, reason
 from udfs.functions.status import label
+
+MEASURE_S = 3.0
+"""How long a worker may take to say what it holds: a gap in the numbers is worse than a slow answer."""
 
 
 @asynccontextmanager
@@ -28,6 +32,8 @@ async def answering_others(backend: BackendState) -> AsyncIterator[None]:
 
     async def tell(text: str) -> bytes:
         asked = msgspec.json.decode(text, type=WorkerQuery)
+        if asked.measure:
+            return msgspec.json.encode(await backend.measures())
         backend.own.scope = backend.own.scope or await backend.own.client.scope()
         tenant = backend.tenant_of(asked.scope)
         if asked.question is not None or asked.granted is not None:
@@ -47,6 +53,15 @@ async def told_by_all(backend: BackendState, tenant: Tenant) -> WorkerReport:
     told = [here, *(msgspec.json.decode(answer, type=WorkerReport) for answer in answers)]
     question = next((each.question for each in told if each.question), None)
     return WorkerReport(merged(each.resources for each in told), sum(each.requests_total for each in told), question)
+
+
+async def measured_by_all(backend: BackendState) -> list[WorkerMeasures]:
+    """What each worker of the port holds now; one that does not answer is left out."""
+    here = await backend.measures()
+    if backend.place is None:
+        return [here]
+    answers = await backend.place.ask_others(WorkerQuery(None, measure=True).text(), within_s=MEASURE_S)
+    return [here, *(msgspec.json.decode(answer, type=WorkerMeasures) for answer in answers)]
 
 
 def _told_here(backend: BackendState, tenant: Tenant | None) -> WorkerReport:

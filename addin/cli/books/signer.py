@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from addin.errors import AddinError
-from dataservice.cli.command_group import new_group
-from dataservice.cli.printing import echo, printable
+from dataservice.terminal.command_group import new_group
+from dataservice.terminal.printing import echo, printable
 
 app = new_group(
     """Show, replace and back up the key that signs your numbers, and say whose signatures count.

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from addin.errors import AddinError
-from dataservice.cli.command_group import new_group
-from dataservice.cli.printing import echo
+from dataservice.terminal.command_group import new_group
+from dataservice.terminal.printing import echo
 
 app = new_group()
 
@@ -84,7 +84,8 @@ def clear(
 ) -> None:
     """Delete the cached answers and histories of the key in use, and with --archive also the archive.
 
-    What is shown next costs requests again. A backend that runs keeps what it has in memory.
+    What is shown next costs requests again, also from shared backends that run: their workers hear of it at their next
+    batch. What people need to sign in, their keys and who was stopped are kept elsewhere, and stay.
 
     \b
     Examples:

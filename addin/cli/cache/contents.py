@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, time
@@ -21,7 +21,6 @@ from addin.config.connect import key_store, open_client, open_store
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
 from addin.workbook.ooxml.target import Target
-from dataservice.cli.printing import echo, printable
 from dataservice.client import AsyncClient, Vintages
 from dataservice.client.archive.archive import Archive
 from dataservice.client.archive.looked import NEVER_YET
@@ -29,8 +28,9 @@ from dataservice.client.cache.inventory import Amount, KeyShare, cached_slugs, k
 from dataservice.client.contract.dates import moment_of
 from dataservice.client.contract.windows import utc_day_of
 from dataservice.client.network.credentials import ApiKey, sealed_for
-from dataservice.stores import SqliteStore, Store, StoreAwayError
+from dataservice.stores import ResilientStore, SqliteStore, Store, StoreAwayError
 from dataservice.stores.migrate_unsealed import migrate_unsealed
+from dataservice.terminal.printing import echo, printable
 
 SUFFIX = 6
 """So many characters of a key's hash tell keys apart; the hash tells nothing of the key."""
@@ -196,11 +196,24 @@ async def clear_contents(*, archive: bool, all_keys: bool) -> None:
             await cache.archive()
         prefix = "" if all_keys else f"{await cache.scope()}/"
         store = cache.store if all_keys else cache.readable
+        scopes = {entry.name.partition("/")[0] for entry in await cache.store.entries() if "/" in entry.name}
         entries = await store.clear(prefix)
         logs = await store.delete_logs(prefix) if archive else 0
+        await _reach_running(cache.store, scopes if all_keys else {prefix.rstrip("/")})
         await _shrink(cache.store)
     deleted = f"Deleted {entries:,} cached {'entry' if entries == 1 else 'entries'}"
     echo(f"{deleted} and the archive of {counted(logs, 'signal')}." if archive else f"{deleted}; the archive is kept.")
+
+
+async def _reach_running(store: Store, scopes: Collection[str]) -> None:
+    """Let backends that run ask again for what they have in memory, where several of them share the store."""
+    from addin.backend.operation.events import tell
+    from addin.backend.workers.refreshes import SharedRefreshes
+
+    marks, now = SharedRefreshes(ResilientStore(store)), datetime.now(UTC).timestamp()
+    for scope in scopes:
+        await marks.add(scope, now, force=True)
+    tell("purged", keys=len(scopes))
 
 
 async def seal_contents() -> None:

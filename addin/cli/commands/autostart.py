@@ -12,8 +12,8 @@ import typer
 
 from addin.autostart.form import Form
 from addin.config.settings import PREFIX, load_settings
-from dataservice.cli.command_group import new_group
-from dataservice.cli.printing import echo
+from dataservice.terminal.command_group import new_group
+from dataservice.terminal.printing import echo
 
 if TYPE_CHECKING:
     from addin.autostart.entries import Entry

@@ -11,7 +11,7 @@ import typer
 
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
-from dataservice.cli.printing import echo, printable
+from dataservice.terminal.printing import echo, printable
 
 if TYPE_CHECKING:
     from addin.cli.output import Cells

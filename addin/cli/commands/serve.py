@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
@@ -11,7 +14,7 @@ import typer
 
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
-from dataservice.cli.printing import echo
+from dataservice.terminal.printing import echo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,13 +42,13 @@ def serve(
     """
     from addin.backend import serving
     from addin.backend.app import stopping_of
-    from addin.backend.operation.set_up import concerns, refuse_misspelt
+    from addin.backend.operation.set_up import concerns, refuse_unknown
     from addin.cli.backend import new_backend, shared_sheet
     from addin.config.api_key import find_key
     from addin.config.connect import key_store
     from addin.config.json_log import log_as_json
 
-    refuse_misspelt(os.environ)
+    refuse_unknown(os.environ)
     settings = load_settings()
     if settings.log_json:
         log_as_json()
@@ -57,6 +60,8 @@ def serve(
         echo(line)
     for line in concerns(settings, has_key=settings.per_user_keys and find_key(key_store(settings)) is not None):
         echo(f"Mind: {line}", err=True)
+    if settings.public_url or settings.oidc_issuer:
+        _tell_what_is_wrong(settings)
     if app.state.backend.key is None and not settings.per_user_keys:
         echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
     echo("Ctrl-C ends it." if processes == 1 else f"{processes} workers answer. Ctrl-C ends them.")
@@ -67,6 +72,19 @@ def serve(
 
         serve_workers(settings, listener, processes, shared_sheet, maintenance=_maintenance(backend))
     echo("Stopped.")
+
+
+def _tell_what_is_wrong(settings: Settings) -> None:
+    """Tell in the log what does not work of a shared backend; it starts all the same, as what is away may come back."""
+    from addin.backend.operation.server_check import examine_server
+    from addin.excel.doctor import State
+
+    def look() -> None:
+        for finding in asyncio.run(examine_server(settings, os.environ, now=time.time())):
+            if finding.state is not State.GOOD:
+                echo(f"Mind: {finding.topic}: {finding.text} → {finding.advice}", err=True)
+
+    threading.Thread(target=look, name="check the set-up", daemon=True).start()
 
 
 def _maintenance(backend: ReadyBackend) -> Callable[[], bool]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from addin.errors import as_argument
-from dataservice.cli.printing import echo
+from dataservice.terminal.printing import echo
 
 if TYPE_CHECKING:
     from addin.workbook.audit.frozen import SignedCopy

@@ -34,6 +34,14 @@ export function toggleBeside() {
   const shown = element("beside").toggleAttribute("hidden") === false;
   if (shown && !frame.src) frame.src = "sheet_pane.html";
   element("search").setAttribute("aria-pressed", String(shown));
-  dispatchEvent(new Event("resize")); // the component fits itself into what is left
+  fit("calc(100% - 1px)");
+  // Below a certain width it is built anew, and counts its tools only where the width changes after that.
+  requestAnimationFrame(() => requestAnimationFrame(() => fit("")));
   if (shown) frame.focus();
+}
+
+/** Let the component fit itself into what is left. @param {string} width */
+function fit(width) {
+  element("sheet").style.width = width;
+  dispatchEvent(new Event("resize"));
 }

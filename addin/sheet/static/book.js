@@ -17,6 +17,7 @@ const LEAST_COLUMNS = 30;
 const UNREADABLE = ["#NAME?", "#BAD_EXPR", "#ERROR", "#N/A"];
 
 const NOT_HERE = "If Excel or Calc know it, they work it out when they open the downloaded copy.";
+const NOT_READ = "This formula cannot be read; most often a bracket, a quote or a separator is missing, or is one too many.";
 
 /** A formula that loads is looked at again after so long. */
 const AGAIN_MS = 300;
@@ -136,7 +137,8 @@ export class Book {
     if (value === LOADING.code || value === WORKING.code) return void setTimeout(() => void this.advise(position), AGAIN_MS);
     if (!cell?.isFormula || !UNREADABLE.includes(value)) return;
     const { advice } = await DataServiceAddin.backend.advice(getters.getCellText(position, { showFormula: true })).catch(() => ({ advice: null }));
-    const message = advice ?? (value === "#NAME?" ? `${reason}. ${NOT_HERE}` : null);
+    const usual = value === "#NAME?" ? `${reason}. ${NOT_HERE}` : value === "#BAD_EXPR" ? NOT_READ : null;
+    const message = advice ?? usual;
     if (message === null) return;
     cell.compiledFormula.execute = () => ({ value, message });
     this.evaluate([cell.id]);

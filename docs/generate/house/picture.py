@@ -102,7 +102,7 @@ STORES = Card(
 )
 SERVER = Card(
     "dataservice/server",
-    "The service, embedded.",
+    "The service, embedded; beside it, cli and terminal.",
     {
         "sample": "made-up data",
         "variants": "other answers to open questions",
@@ -121,8 +121,9 @@ WITH_CARD = {
     "dataservice/ledger": "dataservice/stores",
     "dataservice/cache": STORES.folder,
     "dataservice/cli": SERVER.folder,
+    "dataservice/terminal": SERVER.folder,
 }
-"""Folders that stand with a card: the stores' old name, and the server's command."""
+"""Folders that stand with a card: the stores' old name, the server's command and what it shares with `addin`."""
 
 LEGEND = (
     "Each card is a package,",

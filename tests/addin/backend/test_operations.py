@@ -9,6 +9,7 @@ import httpx
 from addin.backend.app import create_app, stopping_of
 from addin.backend.operation.readiness import CHECKED_FOR_S, ReadinessCheck
 from addin.backend.operation.request_log import SparingFilter
+from addin.backend.operation.service_watch import ServiceWatch
 from addin.backend.service_connections import ServiceConnections
 from addin.cli.commands.serve import deployment
 from addin.config.settings import Settings
@@ -50,10 +51,10 @@ def test_without_the_service_it_is_alive_and_not_ready(backend, service):
     assert (response.status_code, response.json()["service"]) == (503, "failing (RefusedError)")
 
 
-async def test_an_answer_holds_for_ten_seconds(service):
+async def test_an_answer_holds_for_some_seconds(service):
     now = 0.0
     connections = ServiceConnections(service.url, 4)
-    check = ReadinessCheck(MemoryStore(), service.url, connections, clock=lambda: now)
+    check = ReadinessCheck(MemoryStore(), service.url, connections, ServiceWatch(), clock=lambda: now)
     assert (await check.now()).ready
     service.running.stop()
     assert (await check.now()).ready

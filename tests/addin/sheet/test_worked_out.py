@@ -93,6 +93,19 @@ def test_a_long_chain_of_formulas_is_worked_out_in_one_post(chromium, service, t
         assert page.tab.evaluate(POSTS) <= before + 2
 
 
+def test_nothing_is_worked_out_again_where_no_value_changed(chromium, service, tmp_path):
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.put(
+            {"A1": "=LEN(C2)", "A2": "=LEN(E2)", "C1": '=DS.SIGNAL_HISTORY("us-cpi","N5")', "E1": "=SORT({3;2;1})"}
+        )
+        assert page.values("A1", "A2") == [5, 1]
+        before = page.tab.evaluate(POSTS)
+        page.tab.evaluate("sheet.book.model.dispatch('CREATE_SHEET', { sheetId: 'new', name: 'new', position: 1 })")
+        page.tab.evaluate("sheet.book.evaluate(null)")
+        assert page.values("A1", "A2") == [5, 1]
+        assert page.tab.evaluate(POSTS) == before
+
+
 def test_undo_shows_the_value_of_before_without_a_post(chromium, service, tmp_path):
     with empty_sheet(chromium, service, tmp_path) as page:
         page.put({"A1": "7", "B1": "=MOD(A1,4)"})

@@ -92,19 +92,19 @@ def attack(browser: Devtools, backend: RunningBackend, service: EmbeddedService,
             hidden, took, _ = page.evaluate(TIMED % way)
             seconds[hidden].append(took)
         measured[name] = {"visible_s": statistics.median(seconds[False]), "hidden_s": statistics.median(seconds[True])}
-    return {"ways": measured, "frozen": frozen(page, service, rounds)}
+    return {"ways": measured, "frozen": frozen(page, before, service, rounds)}
 
 
-def frozen(page: HiddenPage, service: EmbeddedService, rounds: int) -> list[dict[str, Any]]:
+def frozen(page: HiddenPage, before: HiddenPage, service: EmbeddedService, rounds: int) -> list[dict[str, Any]]:
     """Refreshes that were frozen on their way: what they told, and how long they took after they were let go."""
     found = []
     for turn in range(rounds):
         service.running.latency_s = 0.1
         counted = service.running.request_count
         page.evaluate(f"void (globalThis.under = {WAYS['everything']})")
-        time.sleep(0.05 * turn)
+        passed(before, 50 * turn)
         page.freeze(frozen=True)
-        time.sleep(2)
+        passed(before, 2_000)
         page.freeze(frozen=False)
         began = time.monotonic()
         told = page.evaluate("under")
@@ -115,6 +115,11 @@ def frozen(page: HiddenPage, service: EmbeddedService, rounds: int) -> list[dict
             {"told": told, "counted": service.running.request_count - counted, "s": after_s, "waiting": waiting}
         )
     return found
+
+
+def passed(page: HiddenPage, ms: int) -> None:
+    """Let so much time pass, by the timer of a page in front."""
+    page.evaluate(f"new Promise((go) => setTimeout(go, {ms}))")
 
 
 def until(condition: Callable[[], bool], within_s: float = 10) -> None:

@@ -34,6 +34,7 @@ AT_ONCE = 40
 _SHOWS_PLACE = re.compile(r"\b(?:ROW|COLUMN)\(\)|^=\$?[A-Z]+\$?\d+:\$?[A-Z]+\$?\d+$")
 """Where such a formula stands decides on its value, and the lines do not tell that."""
 _RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})\b")
+_COLUMNS = re.compile(r"\$?([A-Z]{1,3}):\$?([A-Z]{1,3})\b(?![\d(])")
 
 TYPE = """([lines]) => {
   const { model } = sheet.book;
@@ -113,6 +114,7 @@ def _some(page: SheetPage, lines: Sequence[Line], found: Found) -> None:
 def _typed(name: str, line: Line) -> dict[str, Any]:
     """A line as a sheet: its cells, and the formula below and right of all that it reads."""
     named = [(letters + number) for letters, number in _RANGE.findall(line.formula)]
+    named += [f"{letters}1" for pair in _COLUMNS.findall(line.formula) for letters in pair]
     spots = [spot_of_name(cell) for cell in (*line.cells, *named)]
     row = min(max((row for row, _ in spots), default=1), 2_000) + 1
     column = min(max((column for _, column in spots), default=1), 200) + 1

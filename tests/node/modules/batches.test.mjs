@@ -114,7 +114,7 @@ test("a lost post is named in three answered posts, because it may end after the
     if (away-- > 0) throw new TypeError("Failed to fetch");
     return new Response('{"answers":[],"requests":0,"quota":null,"generation":1}');
   };
-  const backend = new BackendClient("http://backend/", { send });
+  const backend = new BackendClient("http://not-started/", { send });
   await assert.rejects(backend.post('{"calls":[]}'), /is not there/);
   assert.equal(backend.unanswered, 1);
   for (let n = 0; n < 5; n++) await backend.post('{"calls":[]}');

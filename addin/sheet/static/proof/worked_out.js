@@ -11,10 +11,11 @@ import { isEqual, isError, isUnproven, NOT_PROVEN, savedValue } from "./saved_va
 /** @typedef {{ stored: SavedValue | SavedValue[][], base: string, isShown: boolean }} FileValue what the file holds for a formula, with which cells, and whether that is shown */
 /** @typedef {{ name: string, call: unknown[] }} Ask a call of ours that a formula waits for */
 /** @typedef {{ cells?: ComponentMatrix, asks?: Ask[], isFormatted?: boolean, isUnreadable?: boolean, findsCells?: boolean, passes?: boolean }} Known */
-/** @typedef {{ formula: any, position: Position, answers: Record<string, SavedValue[][]>, isWhole?: boolean }} Wanted `isWhole` if it may look at any cell of the book */
+/** @typedef {{ key: string, formula: any, position: Position, answers: Record<string, SavedValue[][]>, isWhole?: boolean }} Wanted `isWhole` if it may look at any cell of the book */
 
 const CODES = { loading: LOADING.code, working: WORKING.code, isUnproven };
 const RESTS = "it rests on a cell whose value is not proven";
+const INVISIBLE = "\u200b";
 const FOREVER = "its value changes with every calculation";
 
 /** So many values of cells are sent at once. */
@@ -51,9 +52,9 @@ export class WorkedOut {
     this.mixed = [];
     /** @type {Map<string, Known>} */
     this.known = new Map();
-    /** @type {Map<string, Wanted>} */
+    /** By place: while everything is computed, a formula may be looked at before the spill that it reads; the last look counts. @type {Map<string, Wanted>} */
     this.wanted = new Map();
-    /** Formulas that wait for others which are worked out. @type {Map<string, Wanted>} */
+    /** Formulas that wait for others which are worked out, by place. @type {Map<string, Wanted>} */
     this.waiting = new Map();
     /** What those came to, until the cells are computed with it. @type {Map<string, Known>} */
     this.ahead = new Map();
@@ -99,7 +100,7 @@ export class WorkedOut {
   async begin() {
     const { getters } = this.model;
     this.evaluate(this.mixed.map((position) => getters.getCell(position).id));
-    for (const each of this.doubted.values()) this.wanted.set(this.#baseOf(each.formula), each);
+    for (const [place, each] of this.doubted) this.wanted.set(place, { ...each, key: this.#baseOf(each.formula) });
     if (this.wanted.size > 0) this.#flushSoon();
     while (this.flushing !== null) await this.flushing;
     for (const [place, { formula }] of this.doubted) {
@@ -130,11 +131,13 @@ export class WorkedOut {
     if (kind === Kind.PLAIN && isOurs) return run();
     const seen = together(this.#zones(formula, context.getters, range).map((zone) => this.#look(range(zone))));
     if (seen.isCircular) return run();
-    if (seen.isLoading) return failure(LOADING);
     const place = placeOf(position);
+    this.wanted.delete(place);
+    this.waiting.delete(place);
+    if (seen.isLoading) return failure(LOADING);
     const key = `${this.#numberOf(formula)} ${place} ${seen.hash}${minute(formula.normalizedFormula)}`;
     if (seen.isWorking) {
-      this.waiting.set(key, { formula, position, answers: {} });
+      this.waiting.set(place, { key, formula, position, answers: {} });
       return failure(WORKING);
     }
     const file = this.#valueInFile(formula, position, isReading);
@@ -142,13 +145,13 @@ export class WorkedOut {
       file.base = key;
       if (isOurs) this.mixed.push(position);
       else if (isEqual(firstStored(file.stored), firstOf(quietly(run)))) this.doubted.delete(place);
-      else this.doubted.set(place, { formula, position, answers: {} });
+      else this.doubted.set(place, { key, formula, position, answers: {} });
     }
     const isAsInFile = file !== undefined && file.base === key;
     if (file !== undefined) file.isShown = isAsInFile;
     if (isAsInFile && (isReading || !isOurs)) return cellsOf(file.stored);
     if (seen.isUnproven && kind !== Kind.PLAIN) return unproven(RESTS);
-    if (kind === Kind.PLAIN) return run();
+    if (kind === Kind.PLAIN) return isErrorText(formula) ? cellOf(formula.literalValues.strings[0].value) : run();
     this.calls.hasValue = isAsInFile;
     const result = this.#worked(formula, kind, isOurs, key, seen, context, run);
     this.calls.hasValue = false;
@@ -180,7 +183,7 @@ export class WorkedOut {
         if (this.known.has(at)) return this.#shown(/** @type {Known} */ (this.known.get(at)), position, isOurs, run);
       }
       if (known === undefined || known.findsCells) {
-        this.wanted.set(at, { formula, position, answers, isWhole });
+        this.wanted.set(placeOf(position), { key: at, formula, position, answers, isWhole });
         this.#flushSoon();
         return failure(WORKING);
       }
@@ -281,22 +284,22 @@ export class WorkedOut {
     const wanted = isWhole ? still : others;
     const waiting = [...this.waiting].filter(([, each]) => this.#isStill(each, getters));
     if (isWhole) this.wanted.clear();
-    else others.forEach(([key]) => this.wanted.delete(key));
+    else others.forEach(([place]) => this.wanted.delete(place));
     this.waiting.clear();
     if (wanted.length === 0 || (isWhole && this.calls.waiting > 0)) return;
     this.rounds += 1;
     const cells = wanted.map(([, { position }]) => getters.getCell(position).id);
     this.calls.workingOut += wanted.length;
     this.calls.progressed();
-    const keep = (/** @type {Known} */ known) => wanted.forEach(([key]) => this.known.set(key, known));
+    const keep = (/** @type {Known} */ known) => wanted.forEach(([, { key }]) => this.known.set(key, known));
     try {
       if (this.rounds > MOST_ROUNDS) keep({ cells: [[unproven(FOREVER)]] });
       else {
         const body = this.#body([...wanted, ...waiting].map(([, each]) => each), getters);
         const found = await this.post(body, this.stopping.signal);
         const of = (/** @type {Wanted} */ { position }) => knownOf(found[getters.getSheetName(position.sheetId)]?.[xcOf(position)]);
-        for (const [key, each] of wanted) this.known.set(key, of(each));
-        if (state === this.state) for (const [key, each] of waiting) this.ahead.set(numberIn(key), of(each));
+        for (const [, each] of wanted) this.known.set(each.key, of(each));
+        if (state === this.state) for (const [, each] of waiting) this.ahead.set(numberIn(each.key), of(each));
       }
     } catch (error) {
       keep({ cells: [[unproven(error instanceof Error ? error.message : String(error))]], passes: true });
@@ -397,9 +400,15 @@ function cellsIn(rows) {
   return (rows[0] ?? []).map((_, column) => rows.map((row) => cellOf(row[column] ?? null)));
 }
 
-/** @param {SavedValue} value @returns {ComponentCell} */
+/** A text that reads like an error is none: an invisible letter tells the component so. @param {SavedValue} value @returns {ComponentCell} */
 function cellOf(value) {
+  if (typeof value === "string" && o_spreadsheet.helpers.isEvaluationError(value)) return { value: INVISIBLE + value };
   return isError(value) ? { value: value.error.replace("#REF!", "#REF") } : { value: value ?? "" };
+}
+
+/** Whether a formula is nothing but a text that reads like an error. @param {any} formula */
+function isErrorText({ normalizedFormula, literalValues }) {
+  return normalizedFormula === "=|S|" && o_spreadsheet.helpers.isEvaluationError(literalValues.strings[0]?.value);
 }
 
 /** @param {Cell} cell @returns {SavedValue} */

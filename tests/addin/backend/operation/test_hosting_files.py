@@ -18,7 +18,7 @@ def settings_named_in(text: str) -> set[str]:
     return {name.lower() for name in re.findall(rf"\b{PREFIX}([A-Z_]+)\b", text)}
 
 
-@pytest.mark.parametrize("name", ["Containerfile", "compose.yaml", "addin.service"])
+@pytest.mark.parametrize("name", ["Containerfile", "compose.yaml", "addin.service", "addin@.service"])
 def test_every_setting_in_the_files_is_one(name):
     named = settings_named_in((FILES / name).read_text(encoding="utf-8"))
     assert named

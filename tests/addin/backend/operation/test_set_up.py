@@ -2,7 +2,7 @@
 
 import pytest
 
-from addin.backend.operation.set_up import concerns, refuse_misspelt
+from addin.backend.operation.set_up import concerns, refuse_unknown, unknown_variables
 from addin.config.settings import Settings
 from addin.errors import SettingsError
 from tests.addin.commands import addin, environment
@@ -25,10 +25,29 @@ def test_what_is_open_is_told(settings, words):
     assert all(word in sentence for word, sentence in zip(words, told, strict=True))
 
 
-def test_a_misspelt_setting_that_guards_the_backend_keeps_it_from_starting(tmp_path):
-    refuse_misspelt({"DATA_SERVICE_TTL": "5", "DATA_SERVICE_OIDC_ISSUER": "https://login.example"})
-    with pytest.raises(SettingsError, match="OIDC_ISSUR is no setting; it looks like oidc_issuer"):
-        refuse_misspelt({"DATA_SERVICE_OIDC_ISSUR": "https://login.example"})
+@pytest.mark.parametrize(
+    ("variable", "meant"),
+    [
+        ("DATA_SERVICE_OIDC_ISSUR", "DATA_SERVICE_OIDC_ISSUER"),
+        ("DATA_SERVICE_PER_USER_KEY", "DATA_SERVICE_PER_USER_KEYS"),
+        ("DATA_SERVICE_SESSION_SECRETS", "DATA_SERVICE_SESSION_SECRET"),
+        ("DATA_SERVICE_METRIC_TOKEN", "DATA_SERVICE_METRICS_TOKEN"),
+        ("DATA_SERVICE_XYZZY", ""),
+    ],
+)
+def test_a_variable_that_is_no_setting_keeps_it_from_starting_and_what_was_meant_is_told(variable, meant):
+    assert unknown_variables({variable: "x"}) == [(variable, meant)]
+    with pytest.raises(SettingsError, match=f"{variable} is no setting.*{meant}"):
+        refuse_unknown({variable: "x"})
+
+
+def test_what_others_set_is_no_mistake():
+    kubernetes = ("DATA_SERVICE_SERVICE_HOST", "DATA_SERVICE_SERVICE_PORT_HTTP", "DATA_SERVICE_PORT_8765_TCP_ADDR")
+    ours = ("DATA_SERVICE_URL", "DATA_SERVICE_API_KEY", "DATA_SERVICE_CONFIG", "DATA_SERVICE_METRICS_TOKEN")
+    refuse_unknown(dict.fromkeys((*kubernetes, *ours), "x") | {"DATA_SERVICE_EMPTY": ""})
+
+
+def test_a_server_that_is_misspelt_does_not_start(tmp_path):
     environ = environment(tmp_path, url="https://data.example", per_user_key="true")
     ended = addin("serve", "--http", "--port", "0", environ=environ)
-    assert (ended.returncode, "looks like per_user_keys" in ended.stderr) == (1, True)
+    assert (ended.returncode, "did you mean DATA_SERVICE_PER_USER_KEYS" in ended.stderr) == (1, True)

@@ -27,11 +27,31 @@ def test_metrics_count_responses_cells_and_requests(service, tmp_path):
         backend.http.get("/nothing")
         told = metrics_of(backend)
         assert service.key not in backend.http.get("/metrics").text
-    assert told["addin_cells_total",] == 4
+    assert told["addin_cells_total", "value"] == 4
+    assert (told["addin_batches_total", "yes"], told["addin_batches_total", "no"]) == (1, 1)
+    assert told["addin_service_responses_total", "200"] == told["addin_service_seconds_count",] == 2
     assert told["addin_service_requests_total",] == service.store.usage(service.key) == 2
     assert told["addin_batch_seconds_count",] == 2
     assert (told["addin_responses_total", "200"], told["addin_responses_total", "404"]) == (2, 1)
     assert told["addin_batches_under_way",] == 0
+
+
+def test_errors_are_counted_by_kind_and_an_outage_is_seen_where_it_begins_and_ends(service, tmp_path, caplog):
+    with backend_of(service, tmp_path) as backend, caplog.at_level(logging.INFO, "addin.events"):
+        backend.batch(["SIGNAL", "us-cpi"], ["SIGNAL", "no such name"], ["SIGNAL", 1, 2, 3, 4, 5, 6, 7, 8])
+        told = metrics_of(backend)
+        assert told["addin_cells_total", "value"] == 1
+        assert sum(count for name, count in told.items() if name[0] == "addin_cells_total") == 3
+        assert told["addin_service_up",] == told["addin_store_up",] == 1
+        assert told["addin_quota_remaining",] == told["addin_quota_cap",] - service.store.usage(service.key)
+        service.running.stop()
+        for slug in ("us-10y", "btc-usd", "survey.pmi", "cboe.vix", "eia.wti.spot"):
+            backend.batch(["SIGNAL", slug])
+        assert [event_in(record) for record in caplog.records] == ["outage_begun"]
+
+
+def event_in(record):
+    return orjson.loads(record.getMessage())["event"]
 
 
 def test_no_more_memory_is_taken_for_answers_than_the_settings_allow_and_no_request_is_lost_by_it(service, tmp_path):

@@ -9,7 +9,7 @@ from addin.backend.sign_in.earlier_people import take_over
 from addin.backend.sign_in.people import People
 from addin.backend.sign_in.person import Person, Role
 from addin.backend.sign_in.sessions import Session, Sessions
-from dataservice.ledger import LedgerAwayError, SqliteLedger
+from dataservice.ledger import LedgerAwayError, Mark, SqliteLedger
 from dataservice.stores import Entry, SqliteStore
 from dataservice.stores.seal import KEY_BYTES
 from dataservice.stores.sealed import SealedStore
@@ -158,3 +158,21 @@ async def kept_by_an_earlier_version(store):
     await sealed.put(f"people/{old_id}/person", Entry(content, NOW - 60))
     await sealed.put(f"people/{old_id}/key", Entry(b"ds_key", NOW))
     await sealed.add(f"people/{old_id}/requests/{MONTH}", 7)
+
+
+def test_a_session_holds_on_machines_whose_clocks_are_five_minutes_apart_and_no_longer_than_it_lasts():
+    ada = Person("ada", "Ada", Role.USER, "1")
+    here = Sessions(SECRET, lasts_s=3_600, clock=lambda: NOW)
+    token = here.token(ada, Mark("a", 1))
+    for apart, holds in ((-300, True), (300, True), (-3_000, False), (3_599, True), (3_601, False)):
+        there = Sessions(SECRET, lasts_s=3_600, clock=lambda apart=apart: NOW + apart)
+        assert (there.session(token) is not None) is holds, apart
+
+
+async def test_who_ended_a_persons_sessions_stands_in_the_ledger(ledger):
+    people = People(ledger, SECRET, clock=lambda: NOW)
+    ada = await person(people, "ada")
+    await people.signed_in("ada", ada)
+    assert [row.ended_by for row in await people.usage()] == [""]
+    await people.end_sessions(ada.id, by="root@server")
+    assert [row.ended_by for row in await people.usage()] == ["root@server"]

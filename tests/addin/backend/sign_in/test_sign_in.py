@@ -258,3 +258,22 @@ def test_settings_that_cannot_work_are_refused_at_the_start(tmp_path, wrong, why
     environ = {f"DATA_SERVICE_{name.upper()}": value for name, value in given.items()}
     with pytest.raises(SettingsError, match=why):
         create_app(load_settings(environ, tmp_path / "none.toml"))
+
+
+def test_a_monitor_with_the_token_reads_the_metrics_and_nothing_else(signed, monkeypatch):
+    monkeypatch.setenv("DATA_SERVICE_METRICS_TOKEN", "a token for the monitor")
+    elsewhere = {"x-forwarded-for": "203.0.113.9"}
+    with provider(sub="1") as identity, signed(identity) as browser:
+        stranger = browser()
+        for sent, status in (({}, 401), ({"authorization": "Bearer another"}, 401)):
+            assert stranger.get("/metrics", headers=elsewhere | sent).status_code == status
+        token = {"authorization": "Bearer a token for the monitor"}
+        told = stranger.get("/metrics", headers=elsewhere | token)
+        assert (told.status_code, "addin_ledger_up 1.0" in told.text, "addin_provider_up 1.0" in told.text) == (
+            200,
+            True,
+            True,
+        )
+        assert stranger.get("/status", headers=elsewhere | token).status_code == 401
+        ready = stranger.get("/ready").json()
+        assert (ready["ledger"], ready["provider"]) == ("ok", "ok")

@@ -24,7 +24,7 @@ FLAGS = [
 ]
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 LONGEST_STEP_S = 60
-LIMIT_MS = 30_000
+LIMIT_MS = 45_000
 """How long a step of playwright's may take, where a test says nothing."""
 
 VIEWPORT = ViewportSize(width=1280, height=720)

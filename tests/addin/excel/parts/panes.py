@@ -15,7 +15,8 @@ from tests.addin.backends import RunningBackend
 from tests.addin.excel.parts.chromium import Chromium, Tab
 
 OFFICE_JS = "https://appsforoffice.microsoft.com/*"
-STEP_MS = 15_000
+STEP_MS = 45_000
+"""So long no step takes on any machine: one that does hangs."""
 
 
 class Pane:

@@ -24,6 +24,12 @@ F2 = """() => {
     document.activeElement.dispatchEvent(new KeyboardEvent(event, { key: "F2", bubbles: true, cancelable: true }));
   }
 }"""
+TOOLS_END = """() => {
+  const [tools, cells, pane] = [".o-toolbar-tools", "#sheet", "#beside"].map((selector) => {
+    return document.querySelector(selector).getBoundingClientRect();
+  });
+  return tools.right <= cells.right && cells.right <= pane.left + 1;
+}"""
 PROPOSALS = "[...document.querySelectorAll('.o-autocomplete-value')].map((each) => each.textContent.trim())"
 
 
@@ -119,3 +125,9 @@ def test_search_stands_beside_the_cells_and_inserts_into_the_active_one(chromium
         page.run(find)
         page.until("sheet.book.model.getters.getCell({ sheetId: 'Sheet1', col: 1, row: 2 })?.isFormula")
         assert isinstance(page.cell("B3")["value"], float)
+
+
+def test_the_pane_covers_no_cells_and_no_tool_covers_the_pane(chromium, service, tmp_path):
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url, width=1024) as page:
+        page.press("Search and insert")
+        page.until(f"({TOOLS_END})()")

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 from typer.models import Default
 
-from dataservice.cli.printing import echo
+from dataservice.terminal.printing import echo
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C that shells expect, of a command that had more to do."""
