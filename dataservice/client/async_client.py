@@ -116,6 +116,7 @@ class AsyncClient(Endpoints):
         waiting: dict[str, Any] = {"most": max_connections, "clock": clock, "sleep": sleep}
         self._sender = RequestSender(self._transport, self._usage, self._breaker, self._store, jitter=jitter, **waiting)
         fetch_lock = FetchLock(self._cache, self._store, chance=jitter, **waiting)
+        self._sender.queued = fetch_lock.waiting
         names = self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
         reading: dict[str, Any] = {"deadline_s": deadline_s, "clock": clock, "max_pages": max_pages}
         self._reader = ResourceReader(self._cache, self._sender, fetch_lock, names, evidence=evidence, **reading)

@@ -11,7 +11,7 @@ import numpy as np
 from dataservice.client.cache.answer import Answer, Freshness
 from dataservice.client.cache.history import pulls_needed, window_of
 from dataservice.client.cache.spans import History
-from dataservice.client.contract.paging import pages_for
+from dataservice.client.contract.paging import COMMON_SIZES, pages_for
 from dataservice.client.contract.requests import CATALOGUE_LIMIT
 from dataservice.client.contract.resources import HistoryResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
@@ -111,7 +111,9 @@ def _pull_cost(known: Observations, history: History, pull: Window, today: date)
     before = 0 if began else max(0, (min(first, pull.end) - pull.start).days)
     after = max(0, (min(pull.end, today) - max(last, day_before(pull.start))).days) if pull.end > last else 0
     between = _unknown_days(known, spans, pull) if spans else 0
-    return Cost(1, pages_for(inside + (before + after + between) * _most_a_day(known)))
+    most = inside + (before + after + between) * _most_a_day(known)
+    asked_on = most + 2 >= min(COMMON_SIZES)  # a total may count such a page alone; some may have been taken back
+    return Cost(1, pages_for(most) + asked_on)
 
 
 def _unknown_days(known: Observations, spans: list[Window], pull: Window) -> int:

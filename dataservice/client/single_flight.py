@@ -127,6 +127,10 @@ class FetchLock:
         self._owner = uuid4().hex
         self._numbers = count()
 
+    def waiting(self) -> int:
+        """How many wait until others have ended."""
+        return self._places.waiting
+
     def hold(
         self, resource: Resource[Any], context: CallContext, known: Answer[Any] | None
     ) -> AbstractAsyncContextManager[bool]:

@@ -105,6 +105,7 @@ PLAN = [
     Planned("Edits in the browser's sheet", "pages.sheet_edits --seed 1", "--steps", 400, 200),
     Planned("Formulas typed there, against Excel's own results", "pages.typed_formulas", "--lines", 7_231, 900),
     Planned("Real books, edited there and read by others", "pages.sheet_books --seed 1", "--books", 300, 900),
+    Planned("Refreshes in pages that are hidden or frozen", "pages.hidden_pages", "--rounds", 5, 250),
     Planned("Hostile pages: hosts, origins, methods, types", "pages.hostile_pages --seed 1", "--requests", 50_000, 300),
     Planned("Pages that load, stop, close and answer questions", "loads --seed 1", "--worlds", 2_000, 250),
     Planned("Users of one backend, interleaved", "hosted.foreign --seed 1", "--calls", 1_000_000, 900),

@@ -286,6 +286,7 @@
   async function recalculate(dirty) {
     book.busy += 1;
     await new Promise((go) => setTimeout(go, book.delayMs ?? 5));
+    const circles = new Set();
     let open = new Map(dirty.map(([sheet, at]) => [`${sheet.id}!${at}`, [sheet, at]]));
     while (open.size > 0) {
       const isOpen = (sheet, at) => open.has(`${sheet}!${at}`) || open.has(`${sheet}!${sheetOf(sheet).cells.get(at)?.filledBy}`);
@@ -295,12 +296,16 @@
           return sizeOf(ref.area) > 10_000 ? false : [...placesIn(ref.area)].some((each) => isOpen(ref.sheet, each));
         });
       let ready = open.size > 2_000 && !book.chained ? [...open.values()] : [...open.values()].filter((each) => !waits(each));
-      if (ready.length === 0) ready = [...open.values()];
+      if (ready.length === 0) {
+        // Cells that depend on themselves: each is calculated once, and does not grow for ever.
+        ready = [...open.values()];
+        for (const id of open.keys()) circles.add(id);
+      }
       for (const [sheet, at] of ready) open.delete(`${sheet.id}!${at}`);
       const changed = await Promise.all(ready.map(([sheet, at]) => calculated(sheet, at)));
       const by = new Map();
       ready.forEach(([sheet, at], index) => changed[index] && by.set(sheet, [...(by.get(sheet) ?? []), at]));
-      if (book.chained) for (const [sheet, places] of by) for (const [other, at] of dependents(sheet, places)) open.set(`${other.id}!${at}`, [other, at]);
+      if (book.chained) for (const [sheet, places] of by) for (const [other, at] of dependents(sheet, places)) if (!circles.has(`${other.id}!${at}`)) open.set(`${other.id}!${at}`, [other, at]);
     }
     book.busy -= 1;
   }

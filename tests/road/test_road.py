@@ -2,7 +2,6 @@
 
 import pytest
 
-from dataservice.client.pacing.concurrency import FIRST_ROUND, OPENING_GROWTH
 from tests.attack.client.road import LIMITS, closed, limited, lossy, renewed, slowed
 
 
@@ -17,7 +16,7 @@ def test_no_request_is_lost_when_nginx_renews_its_connections(keepalive_requests
 def test_processes_share_a_limit_a_second_and_every_value_comes(retry_after):
     found = limited(60, a_second=20, retry_after=retry_after, processes=2)
     assert (found.failed, found.told, found.counted) == (0, 60, 60)
-    assert found.refused <= FIRST_ROUND * (1 + OPENING_GROWTH)  # no more than the first two rounds
+    assert found.refused <= 12  # a tenth by itself; on a busy machine some requests catch up with those before
 
 
 def test_slow_answers_and_lost_connections_fail_no_cell():

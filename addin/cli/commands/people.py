@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from addin.errors import AddinError
-from dataservice.cli.command_group import new_group
-from dataservice.cli.printing import echo
+from dataservice.terminal.command_group import new_group
+from dataservice.terminal.printing import echo
 
 if TYPE_CHECKING:
     from addin.backend.sign_in.people import People, Usage

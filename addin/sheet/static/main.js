@@ -236,12 +236,16 @@ async function open(file) {
   if (file.size > MOST_BYTES) return line.complain(`${file.name} is larger than 40 MB`);
   const turn = ++chosen;
   try {
+    await line.busyWith(`Opening ${file.name} …`);
     const content = base64(new Uint8Array(await file.arrayBuffer()));
     const opened = await DataServiceAddin.ask("sheet/open", { name: file.name, content });
     if (turn !== chosen) return; // another one was chosen meanwhile
+    await line.busyWith(`Reading the formulas of ${file.name} …`);
     await show(new Book(opened, content, worker));
   } catch (error) {
     if (turn === chosen) line.complain(`${file.name} cannot be opened: ${messageOf(error)}`);
+  } finally {
+    if (turn === chosen) void line.busyWith("");
   }
 }
 
@@ -259,6 +263,7 @@ async function copy() {
 async function download() {
   if (calls.waiting > 0) return line.complain("Cells are still loading; download again when they are there, or press Stop.");
   try {
+    await line.busyWith("Making the copy …");
     const link = document.createElement("a");
     link.href = URL.createObjectURL(await copy());
     link.download = book.name;
@@ -268,6 +273,8 @@ async function download() {
     await drafts.downloaded();
   } catch (error) {
     line.complain(`The workbook cannot be downloaded: ${messageOf(error)}`);
+  } finally {
+    void line.busyWith("");
   }
 }
 

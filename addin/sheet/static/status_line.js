@@ -4,6 +4,9 @@
 /** Only what takes longer is worth a word. */
 const PATIENCE_MS = 300;
 
+/** A page that nobody sees is not drawn, so it waits no longer than this. */
+const HIDDEN_MS = 100;
+
 export class StatusLine {
   /** @param {import("./calls.js").Calls} calls */
   constructor(calls) {
@@ -14,6 +17,22 @@ export class StatusLine {
     this.stop = element("stop");
     /** What stands in place of the progress while nothing loads. */
     this.note = "";
+    /** What is done with the whole book now, and takes as long as it takes. */
+    this.work = "";
+  }
+
+  /**
+   * Say what is done with the book, and let that be seen before it keeps the page busy.
+   * @param {string} work empty as soon as it is done
+   */
+  async busyWith(work) {
+    this.work = work;
+    this.update();
+    if (work === "") return;
+    await new Promise((go) => {
+      requestAnimationFrame(() => setTimeout(go));
+      setTimeout(go, HIDDEN_MS);
+    });
   }
 
   /** Show how far loading is. */
@@ -29,13 +48,15 @@ export class StatusLine {
       setTimeout(() => this.update(), PATIENCE_MS);
     }
     const shown = waiting > 0 && now - this.beganMs >= PATIENCE_MS - 1;
-    this.progress.hidden = this.stop.hidden = !shown;
+    this.stop.hidden = !shown;
+    this.progress.hidden = !shown && this.work === "";
     this.progress.max = Math.max(1, asked);
-    this.progress.value = answered;
+    if (this.work === "") this.progress.value = answered;
+    else this.progress.removeAttribute("value");
     const { workingOut } = this.calls;
     const counted = DataServiceAddin.loading.text || `${number(answered)} of ${number(asked)}`;
     const what = waiting === workingOut ? `Working out ${cells(workingOut)}` : `Loading: ${counted}`;
-    this.loading.textContent = shown ? what : this.note;
+    this.loading.textContent = this.work || (shown ? what : this.note);
     element("spent").textContent = `${requests(DataServiceAddin.spent.requests)} spent by this page`;
   }
 

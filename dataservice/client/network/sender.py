@@ -74,6 +74,8 @@ class RequestSender:
         self._limiter = PriorityLimiter(self._concurrency.places)
         self.pacer = Pacer(store, clock=clock, sleep=sleep, under_way=lambda: self._sent)
         self.progress = Progress()
+        self.queued: Callable[[], int] = int
+        """How many calls wait until they may take part: none where nobody counts them."""
         self._sent = 0
         """Requests that await their answer."""
         self._prepared = FIRST_ROUND
@@ -89,7 +91,7 @@ class RequestSender:
     @property
     def waiting(self) -> int:
         """How many calls wait for their turn, or for their answer."""
-        return self._limiter.waiting + self._limiter.under_way
+        return self.queued() + self._limiter.waiting + self._limiter.under_way
 
     async def fetch(self, request: Request, context: CallContext, decode: Callable[[bytes], T]) -> T:
         """What `decode` makes of the body of a 200; raises `DataServiceError` where there is none."""
@@ -301,7 +303,8 @@ class RequestSender:
     def _grow(self, exchange: Exchange) -> None:
         """Let more be under way after an answer that could be used; one that is none says nothing of the next."""
         was_opening, places = self._concurrency.is_opening, self._concurrency.places
-        self._concurrency.answered(exchange.latency_s, were_all_taken=exchange.were_all_taken)
+        waiting = self.waiting if was_opening else 0
+        self._concurrency.answered(exchange.latency_s, were_all_taken=exchange.were_all_taken, waiting=waiting)
         if was_opening and not self._concurrency.is_opening:
             self.pacer.opened()
         if self._concurrency.places != places:

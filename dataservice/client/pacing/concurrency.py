@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from statistics import median
 
-FIRST_ROUND = 4
+FIRST_ROUND = 3
 """So few find out whether a limit a second is in the way: what a limit of one a second refuses of them costs little."""
 
-OPENING_GROWTH = 12
-"""The first rounds grow by so much: a service far away is used fully after two of them."""
+OPENING_SHARE = 5
+"""The first rounds grow by a fifth of what waits: if one meets a limit, little is refused for what is to come.
+
+Where much waits, a service far away is used fully after one of them.
+"""
 
 STEP = 1 / 8
 """Of the places, each later round: the way back after a cut."""
@@ -52,13 +55,16 @@ class Concurrency:
         """Begin with all places: another process has found no limit."""
         self.places, self.is_opening = self.most, False
 
-    def answered(self, latency_s: float | None, *, were_all_taken: bool) -> None:
-        """An answer came; `latency_s` after its request was sent, where that can be compared with others."""
+    def answered(self, latency_s: float | None, *, were_all_taken: bool, waiting: int = 0) -> None:
+        """An answer came, `latency_s` after its request was sent, where that can be compared with others.
+
+        So many others are `waiting`: that counts only while it `is_opening`.
+        """
         self._answers += 1
         if latency_s is not None:
             self._latencies.append(latency_s)
         if self._answers >= self.places:
-            self._end_round(were_all_taken=were_all_taken)
+            self._end_round(were_all_taken=were_all_taken, waiting=waiting)
 
     def troubled(self, sent_at: float, now: float) -> None:
         """A request was refused, or lost: half as many from now on; those that were under way with it count once."""
@@ -69,7 +75,7 @@ class Concurrency:
         self._answers = 0
         self._latencies.clear()
 
-    def _end_round(self, *, were_all_taken: bool) -> None:
+    def _end_round(self, *, were_all_taken: bool, waiting: int) -> None:
         self._answers = 0
         is_slower = False
         if self._latencies:
@@ -81,7 +87,7 @@ class Concurrency:
             self.is_opening = False
             self._set(max(self.places * CUT, min(self.places, self.most * LEAST_SHARE)))
         elif self.is_opening:
-            self._set(self.places * OPENING_GROWTH)
+            self._set(self.places + max(1, waiting // OPENING_SHARE))
             self.is_opening = self.places < self.most
         elif were_all_taken:
             self._set(self.places + max(1.0, self.places * STEP))

@@ -122,6 +122,10 @@ def database_url(location: str | Path) -> sa.URL:
     return make_url(text) if "://" in text else sa.URL.create("sqlite", database=str(Path(text).expanduser()))
 
 
+_SQLITE_MARK = b"SQLite format 3\x00"
+"""How every file of SQLite begins."""
+
+
 class Database:
     """Connections to one database, with its tables in place.
 
@@ -191,14 +195,24 @@ def _keep_private(file: Path) -> None:
     """Let only the owner read the file: it holds usage, and hashes of keys. SQLite's other files get its rights.
 
     One that an earlier version made for all to read is closed, too; where its rights cannot be changed it stays.
+    So does a file that is no database, named by mistake.
     """
     with suppress(FileExistsError):
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         return
-    for each in (file, Path(f"{file}-wal"), Path(f"{file}-shm")):
-        if each.is_file():
-            with suppress(OSError):
+    with suppress(OSError):
+        if not _is_database(file):
+            return
+        for each in (file, Path(f"{file}-wal"), Path(f"{file}-shm")):
+            if each.is_file():
                 each.chmod(0o600)
+
+
+def _is_database(file: Path) -> bool:
+    """Whether SQLite wrote the file, or nobody wrote into it yet."""
+    with file.open("rb") as stream:
+        head = stream.read(len(_SQLITE_MARK))
+    return head in (b"", _SQLITE_MARK)
 
 
 def _checked_url(location: str | Path) -> sa.URL:

@@ -3,13 +3,20 @@
 import pytest
 
 from tests.addin.half_answers import REASONS, half_answers_of, is_told
-from tests.addin.sheet.parts.pages import CELL, opened_sheet, sheet_server
+from tests.addin.sheet.parts.pages import CELL, empty_sheet, opened_sheet, sheet_server
+from tests.addin.workbook.books import make_book
 
 pytestmark = pytest.mark.usefixtures("component")
 
 SLUGS = ["us-cpi", "us-10y", "wb.gold", "btc-usd", "sp-500", "fx.eur-usd", "cboe.vix", "eth-usd"]
 CELLS = {f"A{row}": f'=DS.SIGNAL("{slug}")' for row, slug in enumerate(SLUGS, 1)}
 
+TOLD = """() => {
+  const line = document.getElementById("loading");
+  globalThis.told = [];
+  new MutationObserver(() => told.push([line.textContent, document.getElementById("progress").hidden]))
+    .observe(line, { childList: true, characterData: true, subtree: true });
+}"""
 ENDS = """() => [...document.querySelectorAll("header button, #question button")].filter((button) => !button.hidden)
   .map((button) => button.getBoundingClientRect().right)"""
 
@@ -100,3 +107,18 @@ def test_cells_keep_their_value_when_answers_break_off_and_a_new_one_says_why(ch
             assert (said["value"], is_known) == ("#N/A", True), said
             page.press("Refresh")
             assert page.cell("A1")["value"] == before
+
+
+def test_the_page_says_what_it_does_with_a_book_while_that_takes(chromium, service, tmp_path):
+    book = make_book(tmp_path / "report.xlsx", {"A1": 1})
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.tab.evaluate(TOLD)
+        page.open_file(book)
+        page.until("sheet.book.name === 'report.xlsx' && told.some(([text]) => text.startsWith('Reading'))")
+        page.download(tmp_path / "copy.xlsx")
+        page.until("document.getElementById('progress').hidden")
+        told = page.tab.evaluate("told")
+    assert list(dict.fromkeys(text for text, _ in told if text.endswith("…"))) == [
+        "Opening report.xlsx …", "Reading the formulas of report.xlsx …", "Making the copy …"
+    ]  # fmt: skip
+    assert not any(is_hidden for text, is_hidden in told if text.endswith("…"))

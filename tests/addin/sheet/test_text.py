@@ -79,3 +79,13 @@ def test_no_key_is_lost_or_lands_in_another_cell_however_fast_they_come(chromium
         typed = ["first line", "Enter", "12", "Enter", "=A2*2", "Enter", "new", "Enter", "F2", "ed", "Enter"]
         page.tab.evaluate(TYPED_AT_ONCE, typed)
         assert page.values("A1", "A2", "A3", "A4", "A5") == ["first line", 12, 24, "new", "started"]
+
+
+def test_a_text_that_reads_like_an_error_is_none(chromium, service, tmp_path):
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.put(
+            {"A1": '="#REF!"', "A2": '="#"&"N/A"', "B1": "=ISERROR(A1)", "B2": "=ISNA(A2)", "B3": "=LEN(A1)+LEN(A2)"}
+        )
+        assert page.values("B1", "B2", "B3") == [False, False, 9]
+        page.download(tmp_path / "copy.xlsx")
+    assert values(tmp_path / "copy.xlsx", "Sheet1", "A1", "A2") == ["#REF!", "#N/A"]

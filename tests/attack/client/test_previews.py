@@ -23,6 +23,7 @@ async def test_what_is_spent_lies_between_what_the_preview_said():
         pytest.param(71_002_403, 6, id="hours of which all that was known was taken back"),
         pytest.param(1_004_653, 10, id="days that only the detail before showed"),
         pytest.param(71_002_513, 10, id="the same beside a name that does not exist"),
+        pytest.param(1_002_913, 10, id="as many rows as a page may hold, which a total may count alone"),
     ],
 )
 async def test_what_was_known_may_have_changed_and_the_preview_tells_what_that_costs(number, sheets):

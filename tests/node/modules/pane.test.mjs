@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { Favourites } from "../../../addin/excel/static/taskpane/data/favourites.js";
 import { Formatter } from "../../../addin/excel/static/taskpane/data/format.js";
+import { Scale } from "../../../addin/excel/static/taskpane/ui/chart.js";
 import { StatusMonitor } from "../../../addin/excel/static/taskpane/data/status.js";
 
 test("a long column is written in linear time", () => {
@@ -19,6 +20,17 @@ test("a long column is written in linear time", () => {
   };
   timed(1_000);
   assert.ok(timed(200_000) < 60 * Math.max(5, timed(10_000)), "twenty times the values take about twenty times as long");
+});
+
+test("the line of a long history is short, and leaves out none of its peaks", () => {
+  const points = Array.from({ length: 500_000 }, (_, n) => ({ day: n / 1_440, value: n === 123_456 ? 9 : Math.sin(n) }));
+  const scale = new Scale(points, { left: 0, top: 0, width: 300, height: 100 });
+  const line = scale.line();
+  assert.ok(line.length < 50_000, `${line.length} characters`);
+  const heights = line.split(/[ML]/).slice(1).map((place) => Number(place.split(" ")[1]));
+  assert.ok(Math.min(...heights) < 10 && heights.filter((height) => height < 50).length <= 2);
+  const few = points.slice(0, 1_000);
+  assert.equal(new Scale(few, scale.frame).line().split("L").length, few.length);
 });
 
 test("an older status that comes late replaces no newer one", async () => {

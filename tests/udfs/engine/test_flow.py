@@ -1,6 +1,13 @@
-"""How often a cold call looks things up: memory a few times, each entry of the store once, the service once."""
+"""How often a cold call looks things up: memory a few times, each entry of the store once, the service once.
 
+And how long its way is, from the batch to the service and back.
+"""
+
+import sys
+import threading
 from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -155,3 +162,48 @@ async def test_a_stale_entry_is_read_once_and_still_shown_where_the_service_fail
     assert outcome.result == 1.0
     assert outcome.stale.age_s == 10_000
     assert Counter(store.reads)[US_CPI] == 1
+
+
+HOUSE = Path(__file__).parents[3]
+PACKAGES = tuple(f"{HOUSE / package}/" for package in ("addin", "udfs", "dataservice"))
+MOST_FILES, MOST_FUNCTIONS, MOST_LOOKS = 68, 346, 3
+"""What a call that was never asked takes once the client is warm; comprehensions are no functions."""
+
+
+@contextmanager
+def passed_functions(found):
+    """Note every function of the house that is entered inside the block, in any thread: its file and its name."""
+
+    def note(frame, event, _):
+        code = frame.f_code
+        is_one = event == "call" and (not code.co_name.startswith("<") or code.co_name == "<lambda>")
+        if is_one and code.co_filename.startswith(PACKAGES):
+            found.add((code.co_filename, code.co_qualname))
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+
+@pytest.mark.parametrize("kept", ["memory", "file"])
+async def test_the_way_of_one_cold_signal_becomes_no_longer(service, tmp_path, kept):
+    store = CountingFile(tmp_path / "cache.sqlite") if kept == "file" else None
+    passed = set()
+    async with AsyncClient(service.url, service.key, store=store) as client:
+        await client.signals()
+        session = Session(client)
+        await session.answer([Call("SIGNAL", ["us-gdp"])])
+        if store:
+            store.reads.clear()
+        with passed_functions(passed):
+            (outcome,) = await session.answer([Call("SIGNAL", ["us-cpi"])])
+    if store:
+        await store.aclose()
+        assert len(store.reads) <= MOST_LOOKS
+    assert outcome.requests == 1
+    assert len({file for file, _ in passed}) <= MOST_FILES
+    assert len(passed) <= MOST_FUNCTIONS

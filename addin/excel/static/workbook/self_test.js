@@ -32,7 +32,13 @@ export async function selfTest(refreshes, slug) {
   await Excel.run(async (context) => {
     const { worksheets } = context.workbook;
     const active = worksheets.getActiveWorksheet();
-    const sheet = worksheets.add(SHEET);
+    worksheets.load("items/name");
+    await context.sync();
+    // One may be left of a test that was broken off; nobody else's is removed.
+    const taken = new Set(worksheets.items.map(({ name }) => name.toUpperCase()));
+    let name = SHEET;
+    for (let number = 2; taken.has(name.toUpperCase()); number++) name = `${SHEET} ${number}`;
+    const sheet = worksheets.add(name);
     sheet.activate();
     await context.sync();
     try {

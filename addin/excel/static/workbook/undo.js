@@ -1,12 +1,15 @@
 /// <reference path="../types.d.ts" />
 // Enters frozen formulas again.
 
-import { numberOf, numbersIn } from "./blocks.js";
-import { enter, isTable, keptValue, placeOf, portions } from "./pieces.js";
+import { cellBlock, numberOf, numbersIn } from "./blocks.js";
+import { CHARACTERS, enter, isTable, keptValue, placeOf } from "./pieces.js";
 import { blocksRead } from "./reading.js";
 
 /** @typedef {import("./pieces.js").OfficeCells} OfficeCells */
 /** @typedef {import("./pieces.js").Piece} Piece */
+
+/** Characters that entering a formula takes in an exchange, beside itself. */
+const ENTRY = 600;
 
 /**
  * Enter formulas where their cells still show what was frozen: nothing that came there since is lost.
@@ -39,11 +42,16 @@ export function enterAgain(pieces, cells) {
     const again = there.flatMap((piece) => {
       const isSame = (/** @type {number} */ at) => same.get(piece.sheet)?.has(at);
       if (isTable(piece)) return numbersIn(piece.block).every(isSame) ? [piece] : [];
-      return [{ ...piece, formulas: piece.formulas.filter(({ row, column }) => isSame(numberOf(row, column))) }];
+      const formulas = piece.formulas.filter(({ row, column }) => isSame(numberOf(row, column)));
+      return formulas.map((each) => ({ ...piece, block: cellBlock(each.row, each.column), formulas: [each] }));
     });
-    for (const group of portions(again)) {
-      group.forEach(enter);
+    for (let [at, size] = [0, 0]; at < again.length; at++) {
+      const piece = /** @type {Piece} */ (again[at]);
+      enter(piece);
+      size += ENTRY + (piece.formulas[0]?.formula.length ?? 0);
+      if (size < CHARACTERS && at < again.length - 1) continue;
       await context.sync();
+      size = 0;
     }
     const entered = new Set(again.flatMap(({ formulas }) => formulas));
     return { cells: entered.size, left: pieces.flatMap(({ formulas }) => formulas.filter((each) => !entered.has(each)).map(placeOf)) };

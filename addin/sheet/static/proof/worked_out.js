@@ -15,6 +15,7 @@ import { isEqual, isError, isUnproven, NOT_PROVEN, savedValue } from "./saved_va
 
 const CODES = { loading: LOADING.code, working: WORKING.code, isUnproven };
 const RESTS = "it rests on a cell whose value is not proven";
+const INVISIBLE = "\u200b";
 const FOREVER = "its value changes with every calculation";
 
 /** So many values of cells are sent at once. */
@@ -150,7 +151,7 @@ export class WorkedOut {
     if (file !== undefined) file.isShown = isAsInFile;
     if (isAsInFile && (isReading || !isOurs)) return cellsOf(file.stored);
     if (seen.isUnproven && kind !== Kind.PLAIN) return unproven(RESTS);
-    if (kind === Kind.PLAIN) return run();
+    if (kind === Kind.PLAIN) return isErrorText(formula) ? cellOf(formula.literalValues.strings[0].value) : run();
     this.calls.hasValue = isAsInFile;
     const result = this.#worked(formula, kind, isOurs, key, seen, context, run);
     this.calls.hasValue = false;
@@ -399,9 +400,15 @@ function cellsIn(rows) {
   return (rows[0] ?? []).map((_, column) => rows.map((row) => cellOf(row[column] ?? null)));
 }
 
-/** @param {SavedValue} value @returns {ComponentCell} */
+/** A text that reads like an error is none: an invisible letter tells the component so. @param {SavedValue} value @returns {ComponentCell} */
 function cellOf(value) {
+  if (typeof value === "string" && o_spreadsheet.helpers.isEvaluationError(value)) return { value: INVISIBLE + value };
   return isError(value) ? { value: value.error.replace("#REF!", "#REF") } : { value: value ?? "" };
+}
+
+/** Whether a formula is nothing but a text that reads like an error. @param {any} formula */
+function isErrorText({ normalizedFormula, literalValues }) {
+  return normalizedFormula === "=|S|" && o_spreadsheet.helpers.isEvaluationError(literalValues.strings[0]?.value);
 }
 
 /** @param {Cell} cell @returns {SavedValue} */

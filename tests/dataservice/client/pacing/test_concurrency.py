@@ -8,25 +8,33 @@ from dataservice.client.pacing.concurrency import FIRST_ROUND, LEAST_SHARE, Conc
 MOST = 64
 
 
-def after_rounds(rounds, latency_of, most=MOST):
+def after_rounds(rounds, latency_of, most=MOST, waiting=500):
     """Return the places in each round of a service whose answers take `latency_of` what is under way."""
     concurrency = Concurrency(most)
     places = []
     for _ in range(rounds):
         places.append(concurrency.places)
         for _ in range(concurrency.places):
-            concurrency.answered(latency_of(places[-1]), were_all_taken=True)
+            concurrency.answered(latency_of(places[-1]), were_all_taken=True, waiting=waiting)
     return places
 
 
-def test_a_service_far_away_is_used_fully_after_two_rounds():
-    assert after_rounds(3, lambda under_way: 0.2) == [FIRST_ROUND, 48, MOST]
+def test_a_service_far_away_is_used_fully_after_a_round_where_much_waits():
+    assert after_rounds(2, lambda under_way: 0.2) == [FIRST_ROUND, MOST]
+
+
+def test_a_first_load_of_a_batch_uses_it_fully_after_six():
+    assert after_rounds(7, lambda under_way: 0.2, waiting=60) == [FIRST_ROUND, 15, 27, 39, 51, 63, MOST]
+
+
+def test_where_little_waits_little_is_risked():
+    assert after_rounds(3, lambda under_way: 0.02, waiting=6) == [FIRST_ROUND, 4, 5]
 
 
 def test_a_service_that_slows_down_under_load_is_asked_less():
     places = after_rounds(30, lambda under_way: 0.1 * max(1.0, under_way / 4))
-    assert max(places) == 48
-    assert max(places[10:]) < 48
+    assert max(places) == MOST
+    assert max(places[10:]) < MOST * 3 / 4
     assert min(places[10:]) >= MOST * LEAST_SHARE
 
 

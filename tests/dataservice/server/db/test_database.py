@@ -86,3 +86,13 @@ def test_only_its_owner_reads_the_file_also_one_that_was_open_to_all(tmp_path):
             path.chmod(0o644)
     finally:
         os.umask(before)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other rights")
+def test_a_file_that_is_no_database_keeps_its_rights(tmp_path):
+    program = tmp_path / "program"
+    program.write_bytes(b"#!/bin/sh\necho a program, and long enough to be read as one page\n" * 99)
+    program.chmod(0o755)
+    with pytest.raises(DatabaseUnavailableError, match="not a database"):
+        Database(program)
+    assert program.stat().st_mode & 0o777 == 0o755

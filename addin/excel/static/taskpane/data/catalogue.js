@@ -18,6 +18,9 @@ import { recordsOf } from "./answers.js";
 /** The call whose answer is the catalogue. @type {Call} */
 export const CATALOGUE_CALL = ["SIGNALS", null, null, "*"];
 
+/** Compares names many times faster than the texts themselves do. */
+const NAMES = new Intl.Collator();
+
 /** An entry's texts, and how much a word counts that is found there. @type {[keyof SignalEntry, number][]} */
 const WEIGHTS = [
   ["shortcode", 6],
@@ -51,7 +54,7 @@ export function entriesOf(answer) {
 export function found(entries, query, category = "") {
   const listed = category ? entries.filter((entry) => entry.category === category) : entries;
   const words = wordsOf(query);
-  const byName = (/** @type {Entry} */ a, /** @type {Entry} */ b) => a.name.localeCompare(b.name);
+  const byName = (/** @type {Entry} */ a, /** @type {Entry} */ b) => NAMES.compare(a.name, b.name);
   if (words.length === 0) return [...listed].sort(byName);
   return listed
     .map((entry) => ({ entry, score: scoreOf(entry, words) }))

@@ -63,8 +63,8 @@ class Reader {
   draw() {
     const width = Math.max(NARROWEST, this.figure.clientWidth);
     const { format } = this.about;
-    const bounds = this.points.map((point) => point.value);
-    const labels = ticks(Math.min(...bounds), Math.max(...bounds), 4);
+    const { low, high } = boundsOf(this.points);
+    const labels = ticks(low, high, 4);
     const room = Math.max(...labels.map((value) => format.number(value).length)) * LABEL_PX + 10;
     const scale = new Scale(this.points, {
       left: MARGIN.left,
@@ -188,9 +188,7 @@ export class Scale {
    * @param {Frame} frame
    */
   constructor(points, frame) {
-    const values = points.map((point) => point.value);
-    const low = Math.min(...values);
-    const high = Math.max(...values);
+    const { low, high } = boundsOf(points);
     // A flat line stands in the middle; any other leaves a little air above and below.
     const air = high > low ? (high - low) * 0.06 : Math.abs(high) * 0.05 || 1;
     this.points = points;
@@ -213,9 +211,9 @@ export class Scale {
     return top + ((this.high - value) / (this.high - this.low)) * height;
   }
 
-  /** The line through all points, as an SVG path. */
+  /** The line through all points, as an SVG path; where many share a pixel, through the outermost of them. */
   line() {
-    return this.points
+    return thinned(this.points, 2 * this.frame.width)
       .map(({ day, value }, n) => `${n ? "L" : "M"}${round(this.x(day))} ${round(this.y(value))}`)
       .join("");
   }
@@ -239,6 +237,31 @@ export class Scale {
     });
     return best;
   }
+}
+
+/** The least and the largest value. @param {Point[]} points at least one */
+function boundsOf(points) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const { value } of points) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  return { low, high };
+}
+
+/**
+ * Points in runs, of each the first, the lowest, the highest and the last one; all where there are few.
+ * @param {Point[]} points oldest first
+ * @param {number} runs
+ */
+function thinned(points, runs) {
+  const size = Math.ceil(points.length / Math.max(1, runs));
+  if (size <= 4) return points;
+  const kept = [];
+  for (let at = 0; at < points.length; at += size) {
+    const run = points.slice(at, at + size);
+    const { low, high } = boundsOf(run);
+    const outer = [0, run.findIndex(({ value }) => value === low), run.findIndex(({ value }) => value === high), run.length - 1];
+    for (const each of new Set(outer.sort((a, b) => a - b))) kept.push(/** @type {Point} */ (run[each]));
+  }
+  return kept;
 }
 
 /** @param {number} pixels */

@@ -11,6 +11,9 @@ const TONES = { fresh: "good", stale: "warn", missing: "calm", locked: "bad", sp
 /** The order of the list: the worst state first. */
 const ORDER = ["offline", "spent", "locked", "stale", "missing", "fresh"];
 
+/** So many of one kind are listed: nobody reads further, and the list is drawn again after every look. */
+const LISTED = 200;
+
 /**
  * @param {ResourceReport[]} resources
  */
@@ -44,13 +47,13 @@ export function resourceList(resources, { format, unfolded }) {
   const others = sorted.filter((each) => each.state !== "fresh");
   const fresh = sorted.filter((each) => each.state === "fresh");
   const summary = h("summary", format.counted(fresh.length, "fresh answer"));
-  const folded = h("details.fresh-resources", { open: unfolded }, summary, listOf(fresh));
-  return h("div.stack", others.length ? listOf(others) : null, fresh.length ? folded : null);
+  const folded = h("details.fresh-resources", { open: unfolded }, summary, listOf(fresh, format));
+  return h("div.stack", others.length ? listOf(others, format) : null, fresh.length ? folded : null);
 }
 
-/** @param {ResourceReport[]} resources */
-function listOf(resources) {
-  const items = resources.map((each) => {
+/** @param {ResourceReport[]} resources @param {import("../data/format.js").Formatter} format */
+function listOf(resources, format) {
+  const items = resources.slice(0, LISTED).map((each) => {
     const detail = [each.age_s === null ? null : `${span(each.age_s)} old`, each.source ? `from ${each.source}` : null];
     return h(
       "li.resource",
@@ -59,5 +62,6 @@ function listOf(resources) {
       each.last_error ? h("p.small.reason", ...sentence(each.last_error)) : null,
     );
   });
-  return h("ul.list.flush", ...items);
+  const more = resources.length - items.length;
+  return h("ul.list.flush", ...items, more > 0 && h("li.muted.small", `and ${format.count(more)} more`));
 }

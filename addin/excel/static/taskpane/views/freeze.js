@@ -73,7 +73,10 @@ function tell(pane, outcome, { cells, busy, refused, locked, names, emptied, kep
         const words = [left(again.left, "cell has changed since, and stays", "cells have changed since, and stay"), emptied && "What else was emptied stays empty."];
         fill(outcome, notice(again.left.length ? "warning" : "info", `${format.counted(again.cells, "formula")} entered again`, words.filter(Boolean).join(" ")));
       },
-      (error) => fill(outcome, notice("error", "Not undone", messageOf(error))),
+      (error) => {
+        back.disabled = false;
+        fill(outcome, notice("error", "Not all was undone", messageOf(error), back));
+      },
     );
   });
   fill(outcome, notice(all ? "good" : "warning", `${format.counted(cells, "formula")} replaced by values`, rest.join(" "), cells > 0 && back));

@@ -33,6 +33,13 @@ def test_every_check_holds_and_the_sheet_is_gone_afterwards(pane, service):
     assert pane.tab.evaluate("book.active") == 0
 
 
+def test_a_sheet_of_that_name_is_left_alone(pane, service):
+    put(pane, "A1", value="mine", sheet="DS Self-Test")
+    assert "9 of 9 held" in run(pane)
+    assert sorted(pane.tab.evaluate("book.sheets.map(({ id }) => id)")) == ["DS Self-Test", "Sheet1"]
+    assert pane.tab.evaluate("book.cell('DS Self-Test', 'A1').value") == "mine"
+
+
 def test_it_says_what_it_costs_and_spends_no_more(pane, service):
     pane.open_tab("Account")
     pane.press("Self-test")

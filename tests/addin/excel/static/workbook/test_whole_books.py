@@ -78,7 +78,7 @@ def test_what_is_not_known_before_is_told_as_a_bound(pane, formula, least, most)
     put(pane, "C1", value=True)
     put(pane, "C2", value="us-cpi")
     put(pane, "C3", formula='="us-"&"cpi"', value="us-cpi")
-    put(pane, "C4", formula='=DS.SIGNAL("us-10y","name")', value="us-cpi")
+    put(pane, "C4", formula='=DS.SIGNAL("us-10y","observed_at")', value="us-cpi")
     pane.tab.evaluate("""book.define("workbook", "Inflation", '=DS.SIGNAL("us-cpi")')""")
     put(pane, "A1", formula=formula)
     pane.tab.evaluate("(cells) => { book.selection = cells; }", ["A1", "C4"] if "C4" in formula else ["A1"])
@@ -99,7 +99,7 @@ def test_a_defined_name_that_calls_a_function_is_refreshed_with_the_cells_that_u
 def test_a_name_of_a_sheet_hides_the_one_of_the_workbook_there_and_only_there(pane, service):
     pane.tab.evaluate("""() => {
       book.define("workbook", "Inflation", '=DS.SIGNAL("us-cpi")');
-      book.define("Other", "Inflation", '=DS.SIGNAL("us-10y","name")&DS.SIGNAL("btc-usd","name")');
+      book.define("Other", "Inflation", '=DS.SIGNAL("us-10y")&DS.SIGNAL("btc-usd")');
       book.define("Third", "Inflation", "Third", "Z1");
     }""")
     put(pane, "Z1", sheet="Third", value=5)
