@@ -78,7 +78,9 @@ def create_app(
         routes=[*sign_in, *ROUTES, *pages.routes(settings), *pages_beside],
         middleware=[
             Middleware(AnswerWhenStopped),
-            Middleware(Accounting, backend.memory, send_timeout_s=settings.receive_timeout_s),
+            Middleware(
+                Accounting, backend.memory, send_timeout_s=settings.receive_timeout_s, goes_first=backend.goes_first
+            ),
             Middleware(RequestLog, backend.metrics, is_on=settings.log_requests),
             Middleware(SecurityMiddleware, settings),
             *gate,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 from starlette.requests import Request
 
+from addin.backend.http import KEY_HEADER
 from addin.backend.limits.accounts import UNPROVEN_PART, MemoryBudget
 from addin.backend.operation.events import tell
 from addin.backend.operation.facts import PublicCertificate
@@ -38,6 +39,9 @@ from dataservice.stores import ResilientStore
 
 if TYPE_CHECKING:
     from addin.backend.sign_in.people import People  # cryptography takes a while to load
+
+PROBES = ("/health", "/live", "/ready", "/metrics")
+"""What those ask for who watch the backend."""
 
 RECENT_S = 3_600.0
 """A workbook that has asked for nothing in an hour is closed or forgotten: nothing more is spent on it."""
@@ -166,6 +170,15 @@ class BackendState:
     def knows(self, user_key: str | None) -> bool:
         """Whether the key that a request is answered with is known to work, or is the backend's own."""
         return not self.settings.per_user_keys if user_key is None else self._users.knows(user_key)
+
+    def goes_first(self, request: Request) -> bool:
+        """Whether a request waits for no other: a probe, one with a key that is known, or any on a user's machine."""
+        key = request.headers.get(KEY_HEADER)
+        return (
+            not self.settings.is_shared
+            or request.url.path.startswith(PROBES)
+            or (key is not None and self._users.knows(key))
+        )
 
     def has_room_to_load(self, tenant: Tenant, held_bytes: int) -> bool:
         """Whether calls of so many bytes may wait in memory until they are answered, beside those that do already."""

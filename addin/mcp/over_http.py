@@ -91,7 +91,12 @@ def http_app(settings: Settings, token: str) -> Starlette:
 
     app.router.lifespan_context = lifespan
     layers = [
-        Middleware(Accounting, backend.memory, send_timeout_s=settings.receive_timeout_s),
+        Middleware(
+            Accounting,
+            backend.memory,
+            send_timeout_s=settings.receive_timeout_s,
+            goes_first=lambda request: backend.knows(_bearer(request)),
+        ),
         Middleware(SecurityMiddleware, settings),
         Middleware(Callers, backend, token),
     ]
@@ -166,6 +171,11 @@ class Callers:
                 tenant.client, deadline_s=settings.deadline_s, settings=settings
             )
         return runner
+
+
+def _bearer(request: Request) -> str:
+    """What the caller says it may."""
+    return request.headers.get("authorization", "").partition(" ")[2].strip()
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

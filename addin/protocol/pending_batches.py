@@ -24,7 +24,7 @@ from addin.protocol.pending_batch import Evaluation, GuardedReader, PendingBatch
 from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
 from udfs.engine.session import Call, Session
-from udfs.engine.turns import in_turns
+from udfs.engine.turns import in_turns, next_turn
 from udfs.errors import CellError, error_cell
 
 EARLY_S = 1.0
@@ -103,6 +103,7 @@ class PendingBatches:
 
     async def answer(self, calls: Sequence[bytes], where: str) -> PartialReply:
         """What is known of `calls` within `HOLD_S`, in their order; `where` tells how to answer a question."""
+        await next_turn()  # a tenth of a second for as many calls as a post may have
         self._forget_unwanted()
         found = self._cache.all_fresh(calls, self._clock())
         held = self._held([call for call, ready in zip(calls, found, strict=True) if ready is None], where)
@@ -112,6 +113,7 @@ class PendingBatches:
             for wanted in waiting:
                 wanted.posts.append(post)
             await post.wait(self._early_s, self._hold_s)
+            await next_turn()
         for call, wanted in held.items():
             ready = wanted.ready
             if ready and wanted.take_back() and self._wanted.get(call) is wanted:

@@ -18,6 +18,7 @@ import msgspec
 
 from addin.errors import as_argument
 from addin.formulas import MAX_ROW, Area, Unworkable, parse
+from addin.formulas.shown_cells import CellReference
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.engine.process import is_installed
 from addin.workbook.live_parts import live_parts
@@ -29,7 +30,7 @@ from addin.workbook.ooxml.relations import calculation_chain, without_parts
 from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.target import Target
 from addin.workbook.ooxml.webextension import webextension_parts_in
-from addin.workbook.refresh.dependencies import CellNote, CellReference
+from addin.workbook.refresh.dependencies import CellNote
 from addin.workbook.refresh.plan import Plan, arguments, make_plan
 from addin.workbook.refresh.report import Refreshed
 from addin.workbook.refresh.worked_out import Asking, working

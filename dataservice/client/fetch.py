@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
@@ -243,12 +243,32 @@ class Fetcher:
 
 
 def _passing(resource: PostsResource | WireResource, page: Page[Any]) -> Page[Any]:
-    """The page without the records that the filters should have kept out, of a service that ignores some of these.
+    """The page without the records that the filters should have kept out, of a service that ignores some of these."""
+    found = page.selected(lambda record: _told_filters(resource, record).selects(record))
+    return page if len(found) == len(page) else replace(found, complete=False)
+
+
+def _told_filters(resource: PostsResource | WireResource, record: Post | WireItem) -> PostsResource | WireResource:
+    """The filters of which the record tells anything: a service may leave out what all records of an answer share.
 
     What a beat is, only the service tells.
     """
-    found = page.selected(replace(resource, beat=None).selects)
-    return page if len(found) == len(page) else replace(found, complete=False)
+    since = resource.since if record.published_at else None
+    if isinstance(resource, PostsResource):
+        told = cast("Post", record)
+        story_type = resource.story_type if told.story_type else None
+        handle = resource.handle if told.byline.get("handle") else None
+        return replace(resource, beat=None, since=since, story_type=story_type, handle=handle)
+    item = cast("WireItem", record)
+    return replace(
+        resource,
+        beat=None,
+        since=since,
+        kind=resource.kind if item.kind else None,
+        source=resource.source if item.source else None,
+        ticker=resource.ticker if item.tickers else None,
+        min_importance=0 if item.importance_score is None else resource.min_importance,
+    )
 
 
 @decode.readable

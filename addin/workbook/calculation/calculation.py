@@ -6,8 +6,9 @@ ones. What is written has to be what Excel would show, see `addin.workbook.calcu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from addin.formulas.areas import area_of
@@ -19,6 +20,7 @@ from addin.workbook.calculation.functions import differs, outside_of_values
 from addin.workbook.calculation.hoisting import Hoisted
 from addin.workbook.calculation.influence import Place, by_sheet
 from addin.workbook.calculation.proof import Proof
+from addin.workbook.calculation.reading.shapes import Shape
 from addin.workbook.calculation.results import IN_A_CIRCLE, doubt_about, is_reproduced, is_same, to_cell, to_engine
 from addin.workbook.calculation.simple_stage import SimpleStage
 from addin.workbook.ooxml.book import Book
@@ -202,25 +204,35 @@ class BookCalculation:
 
     def _refusal(self, formula: BookFormula) -> str:
         """Why a formula is not even tried; empty where it is."""
-        if self._book.calculates_as_shown:
-            return AS_SHOWN
         shape = formula.shape
-        if shape.refused:
-            return shape.refused
-        if shape.sees_rows and any(self._book.hides_rows(name) for name in self._book.sheet_names):
-            return HIDDEN_ROWS
-        if any((area := area_of(formula.references[number])) is None or not area.is_cell for number in shape.single):
-            return SEVERAL_VALUES
-        if shape.is_random:
-            return "it is random"
-        is_compared = formula.place in self._compared
-        return outside_of_values(shape.functions) or ("" if is_compared else differs(shape.uses))
+        why = self._shape_refusal(shape)
+        if not why and shape.single and not all(map(_is_one_cell, map(formula.references.__getitem__, shape.single))):
+            why = SEVERAL_VALUES
+        return why or ("" if formula.place in self._compared else _differs(shape))
+
+    @cached_property
+    def _shape_refusal(self) -> Callable[[Shape], str]:
+        """Why no formula of a shape is tried; copied formulas have one shape."""
+        as_shown = self._book.calculates_as_shown
+        hides_rows = cache(lambda: any(map(self._book.hides_rows, self._book.sheet_names)))
+
+        @cache
+        def refusal(shape: Shape) -> str:
+            if as_shown:
+                return AS_SHOWN
+            if shape.refused:
+                return shape.refused
+            if shape.sees_rows and hides_rows():
+                return HIDDEN_ROWS
+            return "it is random" if shape.is_random else outside_of_values(shape.functions)
+
+        return refusal
 
     def _old(self, formula: BookFormula) -> Any:
         """What the file holds for a formula, as the engine would give it."""
-        value, rows = self._old_shown(formula)
         if formula.is_array:
-            return [[to_engine(each) for each in row] for row in rows]
+            return [[to_engine(each) for each in row] for row in self._old_shown(formula)[1]]
+        value = self._book.sheet(formula.place[0]).value(formula.place[1])
         return value if type(value) is float else to_engine(value)
 
     def _old_shown(self, formula: BookFormula) -> tuple[Scalar, Sequence[Sequence[Scalar]]]:
@@ -246,6 +258,16 @@ class BookCalculation:
             if place not in reached and formula.shape.finds_cells and _may_find(formula, cells):
                 reasons[place] = FINDS_UNPROVEN
         return reasons
+
+
+def _is_one_cell(reference: str) -> bool:
+    area = area_of(reference)
+    return area is not None and area.is_cell
+
+
+@lru_cache(maxsize=4096)
+def _differs(shape: Shape) -> str:
+    return differs(shape.uses)
 
 
 def _may_find(formula: BookFormula, cells: Mapping[str, object]) -> bool:

@@ -101,7 +101,9 @@ class EngineBook:
         """The cells without a value that array formulas fill: what they show there is an empty text, and no blank."""
         sheet = self._sheet(name)
         for spot, formula in self.book.formulas(name):
-            area = sheet.array_at(spot) if formula.is_array else None
+            if not formula.is_array:  # nearly all end here
+                continue
+            area = sheet.array_at(spot)
             if area is None or (name, spot) in filled or not sheet.is_calculated(spot):
                 continue
             size = (area.last_row - area.first_row + 1) * (area.last_column - area.first_column + 1)

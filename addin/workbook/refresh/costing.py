@@ -10,11 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from addin.formulas import Unworkable
+from addin.formulas.shown_cells import CellReference
 from addin.workbook.calculation.book_formulas import BookFormula, resting_on
 from addin.workbook.calculation.influence import Place, by_sheet
 from addin.workbook.ooxml.book import Book
 from addin.workbook.refresh.book_dates import cells_shown, given
-from addin.workbook.refresh.dependencies import CellNote, CellReference, OurCell
+from addin.workbook.refresh.dependencies import CellNote, OurCell
 from addin.workbook.refresh.plan import Plan, arguments
 from addin.workbook.refresh.report import BookCost
 from addin.workbook.refresh.spill import shows

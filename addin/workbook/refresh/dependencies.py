@@ -5,120 +5,22 @@ Besides calls of ours, a formula that only shows another cell is ours where that
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 
 from addin.formulas import Area, Named, ParsedCall, Spill, Unworkable, references
+from addin.formulas.shown_cells import CellReference
 from addin.workbook.calculation.influence import Calculation, Influence, Place, SheetArea, by_sheet
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula
 from addin.workbook.ooxml.positions import CellIndex, Spot
-from udfs.cells import Scalar
 
 NO_VALUE_YET = (
     "is a formula that has no value in the file yet: save the book once in Excel or Calc, or use --engine libreoffice"
 )
 """Why a call is not computed whose argument nobody has calculated."""
-
-
-@dataclass(frozen=True, slots=True)
-class Substitute:
-    """What is shown where the cell holds this text, of which a blank cell holds none: a text, or another cell."""
-
-    text: str
-    by: str | Area
-
-    def fits(self, value: Scalar) -> bool:
-        """Whether a cell with this value holds the text; as in every spreadsheet, case does not count."""
-        return (value is None and not self.text) or (
-            isinstance(value, str) and value.casefold() == self.text.casefold()
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class CellReference:
-    """A formula that only shows another cell, or a link to what is in it.
-
-    `=A1`, `=A1&""` (a blank cell stays blank), `=HYPERLINK(A1)`, `=HYPERLINK(A1,"Open")`, `=IF(A1="","",A1)`,
-    `=IF(A2="",B1,A2)`, `=IF(A1&""="name","Name",A1)`, `=IF(A1="","","More")` and `=IF(A1="","",HYPERLINK(A1,"Open"))`.
-    `label` is shown instead of what the cell holds; `=IF(ISERR(A1),"",…)` around any of them is `blank_if_failed`.
-    """
-
-    source: Area
-    as_text: bool = False
-    label: str | None = None
-    substitute: Substitute | None = None
-    blank_if_failed: bool = False
-    """Whether an error other than `#N/A` in the cell shows as nothing."""
-
-    @property
-    def cells(self) -> tuple[Area, ...]:
-        """The cells that it may show."""
-        by = None if self.substitute is None else self.substitute.by
-        return (self.source, by) if isinstance(by, Area) else (self.source,)
-
-
-_SOURCE = r"(?P<source>(?:'(?:[^']|'')+'!|[\w.]+!)?\$?[A-Za-z]{1,3}\$?\d{1,7})"
-_LABEL = r'"(?P<label>(?:[^"]|"")*)"'
-_AGAIN = r'(?P<again>[^,()"]+)'
-_IF = rf'IF\({_SOURCE}(?:&"")?="(?P<text>(?:[^"]|"")*)",(?P<by>"(?:[^"]|"")*"|[^,()"=+*/&<>^-]+),'
-_CELL_REFERENCES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        _SOURCE,
-        rf'{_SOURCE}&""',
-        rf"HYPERLINK\({_SOURCE}\)",
-        rf"HYPERLINK\({_SOURCE},{_LABEL}\)",
-        rf"{_IF}{_AGAIN}\)",
-        rf"{_IF}{_LABEL}\)",
-        rf"{_IF}HYPERLINK\({_AGAIN},{_LABEL}\)\)",
-    )
-)
-"""The forms that `cell_reference` recognizes, without white space."""
-_BLANK_IF_FAILED = re.compile(rf'=?IF\(ISERR\({_SOURCE}\),"",(?P<shown>.+)\)', re.IGNORECASE)
-_SHOWN_AS_THEY_ARE = (_CELL_REFERENCES[0], _CELL_REFERENCES[4])
-_BEGINNING = re.compile(rf'=?(?:HYPERLINK\(|IF\([^="]+(?:&"")?="[^"]*",|{_SOURCE}(?:$|&""))', re.IGNORECASE)
-
-
-def cell_reference(formula: str) -> CellReference | None:
-    """The cell that the formula only shows; None for a formula that does anything else."""
-    if (guarded := _BLANK_IF_FAILED.fullmatch(formula)) is not None:
-        reference, source = cell_reference(guarded["shown"]), _cell(guarded["source"])
-        return replace(reference, blank_if_failed=True) if reference and reference.source == source else None
-    if _BEGINNING.match(formula) is None:  # nearly all end here
-        return None
-    for pattern in _CELL_REFERENCES:
-        if match := pattern.fullmatch(formula.removeprefix("=")):
-            parts = match.groupdict()
-            source, by = _cell(parts["source"]), _text_or_cell(parts.get("by"))
-            if source is None or by is None or parts.get("again", parts["source"]) != parts["source"]:
-                return None
-            text = parts.get("text")
-            return CellReference(
-                source,
-                as_text=pattern not in _SHOWN_AS_THEY_ARE,
-                label=None if parts.get("label") is None else _unquoted(parts["label"]),
-                substitute=None if text is None else Substitute(_unquoted(text), by),
-            )
-    return None
-
-
-def _cell(text: str) -> Area | None:
-    areas = references(text)
-    return areas[0] if len(areas) == 1 and isinstance(areas[0], Area) and areas[0].is_cell else None
-
-
-def _text_or_cell(text: str | None) -> str | Area | None:
-    if text is None:
-        return ""
-    return _unquoted(text[1:-1]) if text.startswith('"') else _cell(text)
-
-
-def _unquoted(text: str) -> str:
-    return text.replace('""', '"')
 
 
 @dataclass(frozen=True, slots=True)

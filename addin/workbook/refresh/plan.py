@@ -21,6 +21,8 @@ from addin.formulas import (
     mentions,
     parse,
 )
+from addin.formulas.shown_cells import CellReference, cell_reference
+from addin.workbook.calculation.cell_values import as_text
 from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.positions import Spot
@@ -29,10 +31,8 @@ from addin.workbook.refresh.book_dates import given
 from addin.workbook.refresh.dependencies import (
     NO_VALUE_YET,
     CellNote,
-    CellReference,
     Dependencies,
     OurCell,
-    cell_reference,
 )
 from udfs.cells import Scalar
 from udfs.errors import CellError, ErrorCode
@@ -135,7 +135,14 @@ def referenced_value(book: Book, reference: CellReference, sheet: str) -> Scalar
         return reference.label
     if not reference.as_text or isinstance(value, CellError):
         return 0.0 if value is None else value
-    return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
+    return _as_text(value)
+
+
+def _as_text(value: Scalar) -> str:
+    """A value as `&` joins it."""
+    if isinstance(value, float):
+        return as_text(value)
+    return "" if value is None else str(value).upper() if isinstance(value, bool) else str(value)
 
 
 def _shown(book: Book, cell: Area, sheet: str) -> Scalar:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from addin.formulas import stored_form
+from addin.formulas.shown_cells import CellReference
 from addin.workbook.calculation.engine.process import is_installed
 from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
@@ -15,7 +16,6 @@ from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.target import Target
 from addin.workbook.refresh.collecting import fewer_collections
 from addin.workbook.refresh.costing import calls_of, cost_of
-from addin.workbook.refresh.dependencies import CellReference
 from addin.workbook.refresh.plan import Plan, make_plan, referenced_value
 from addin.workbook.refresh.report import AnsweredCall, BookCost, CalculatedCell, Refreshed, Signing
 from addin.workbook.refresh.worked_out import Working, working

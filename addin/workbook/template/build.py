@@ -16,12 +16,12 @@ from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from addin.excel.manifest import ADDIN_ID
+from addin.formulas.shown_cells import cell_reference
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.stored import CALCULATION_ENGINE
 from addin.workbook.ooxml.target import Target
 from addin.workbook.ooxml.webextension import webextension_parts
-from addin.workbook.refresh.dependencies import cell_reference
 from addin.workbook.refresh.plan import referenced_value
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.refresh.report import Refreshed

@@ -61,7 +61,8 @@ def running_office(
     pipe = f"dataservice-{uuid.uuid4().hex[:12]}"
     with prepared(extension, locale=locale, recalculate=recalculate) as office:
         environment = {**office.environment, **({"DISPLAY": display} if display else {}), **(environ or {})}
-        screen = [] if display else ["--headless"]
+        # Without its start window: LibreOffice stands still for ever where a book is loaded while that is painted.
+        screen = ["--nodefault"] if display else ["--headless"]
         command = [*office.command, *screen, f"--accept=pipe,name={pipe};urp"]
         soffice = subprocess.Popen(
             command,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from xlsxwriter import Workbook
 
+from addin.formulas.shown_cells import cell_reference
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
-from addin.workbook.refresh.dependencies import cell_reference
 from addin.workbook.refresh.plan import referenced_value
 from tests.addin.commands import environment
 from tests.addin.workbook.books import values

@@ -24,6 +24,14 @@ async def test_the_newest_items_come_first_with_the_columns_of_a_reader(sample_s
     assert len(times) == 20
 
 
+async def test_items_that_do_not_repeat_what_they_were_filtered_by_are_shown():
+    service = Canned(
+        {"/v1/wire": [{"id": "a", "headline": "As asked"}, {"id": "b", "kind": "podcast", "headline": "Not"}]}
+    )
+    shown = await service("WIRE", "CPI", "filing", None, 50, None, None, None, "headline")
+    assert shown == [("headline",), ("As asked",)]
+
+
 async def test_limit_fields_and_options_choose_from_one_answer(service):
     async with session_on(service) as session:
         five = await cells(session, "WIRE", None, None, None, None, 5, None, None, "id")

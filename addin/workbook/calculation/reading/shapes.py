@@ -110,7 +110,7 @@ class Lookup:
     """Whether the values have to fall."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Shape:
     """What all formulas of one shape have in common."""
 

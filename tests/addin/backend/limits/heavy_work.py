@@ -1,21 +1,21 @@
 """Pieces of work that take what they like, for a process apart."""
 
 import os
-import time
+import threading
 
 from addin.errors import AddinError
 
 
 def sleep(body: bytes, options: str) -> bytes:
     """Take so many seconds."""
-    time.sleep(float(options))
+    threading.Event().wait(float(options))
     return body
 
 
 def fill(body: bytes, options: str) -> bytes:
     """Take so many MB, and hold them."""
     held = bytearray(os.urandom(2**20) * int(options))
-    time.sleep(20)
+    threading.Event().wait(20)
     return bytes(held[: len(body)])
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from addin.backend.limits.accounts import MemoryBudget
+from addin.backend.limits.accounts import CROWD, Accounting, MemoryBudget
 from addin.backend.limits.processor import HALF_LIFE_S, CallerTurns, Processor
 from udfs.engine.turns import cooperative
 
@@ -80,3 +80,24 @@ async def test_who_leaves_while_waiting_for_a_turn_holds_up_nobody(clock):
     await asyncio.wait_for(asyncio.gather(*large, return_exceptions=True), 10)
     assert done.count("0") == done.count("4") == 20
     assert budget.processor.callers == 0
+
+
+async def test_in_a_crowd_requests_begin_one_after_another_and_a_probe_goes_first():
+    begun, budget = [], MemoryBudget(2**20)
+
+    async def app(scope, receive, send):
+        begun.append(scope["path"])
+        await asyncio.sleep(0)
+
+    accounting = Accounting(app, budget, send_timeout_s=1, goes_first=lambda request: request.url.path == "/health")
+
+    async def request(path, number):
+        client = (f"10.0.{number}.1", 1)
+        headers = [(b"host", b"localhost")]
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": headers}
+        await accounting({**scope, "client": client}, None, None)
+
+    crowd = [request(f"/{number}", number) for number in range(200)]
+    await asyncio.gather(*crowd, request("/health", 201))
+    assert begun.index("/health") <= CROWD + 1
+    assert len(begun) == 201

@@ -1,9 +1,15 @@
 """Formulas that only show another cell: which are known, and what they show."""
 
+from pathlib import Path
+
 import pytest
 
 from addin.formulas import Area
-from addin.workbook.refresh.dependencies import CellReference, Substitute, cell_reference
+from addin.formulas.shown_cells import CellReference, Substitute, cell_reference
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.package import Package
+from addin.workbook.refresh.plan import referenced_value
+from tests.addin.workbook.books import make_book
 
 B5 = Area(5, 2, 5, 2)
 
@@ -46,9 +52,22 @@ def test_a_formula_that_only_shows_a_cell_is_known(formula: str, reference: Cell
         "=Name",
         '=IF(B5="","",B6)',
         '=IF(B5=0,"",B5)',
+        '=IF(B5&""="12","twelve",B5)',
         "=1",
         "",
     ],
 )
 def test_anything_else_is_not(formula: str):
     assert cell_reference(formula) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(True, "TRUE"), (1e-7, "0.0000001"), (1e20, "1E+20"), (123456789012345680.0, "123456789012346000"), (12, "12")],
+)
+def test_a_cell_shown_as_text_reads_as_a_spreadsheet_writes_it(tmp_path: Path, value: object, shown: str):
+    path = make_book(tmp_path / "book.xlsx", {"A1": value})
+    reference = cell_reference('=A1&""')
+    assert reference is not None
+    with Package(path) as package:
+        assert referenced_value(Book(package), reference, "Sheet1") == shown
