@@ -57,7 +57,7 @@ def _long_enough(name: str) -> bytes:
 def _made(file: Path) -> bytes:
     """The secret in a file, which the first of several processes makes for all."""
     if not file.exists():
-        draft = file.with_name(f"{file.name}.{os.getpid()}.new")
+        draft = file.with_name(f"{file.name}.{secrets.token_hex(4)}.new")  # threads may begin at the same time, too
         write_private(draft, secrets.token_bytes(SECRET_BYTES))
         try:
             os.link(draft, file)  # fails where another process was faster
