@@ -32,10 +32,10 @@ async def told_and_spent(before, call, *, wait_s):
 @pytest.mark.parametrize(
     ("slug", "rows", "told"),
     [
-        ("us-10y", "N2500", Cost(1, 3)),
-        ("us-10y", "N400", Cost(1, 1)),
-        ("us-cpi", "N2500", Cost(1, 1)),
-        ("eia.wti.spot", "N2000", Cost(1, 3)),
+        ("us-10y", "N2500", Cost(1, 4)),
+        ("us-10y", "N400", Cost(1, 2)),
+        ("us-cpi", "N2500", Cost(1, 2)),
+        ("eia.wti.spot", "N2000", Cost(1, 4)),
     ],
 )
 async def test_a_month_after_all_of_a_series_was_read_as_many_pages_are_told_as_its_rows_take(slug, rows, told):
