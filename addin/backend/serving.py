@@ -215,7 +215,8 @@ class BackendServer(uvicorn.Server):
         while True:
             await asyncio.sleep(TICK_S)
             for connection in known & self.server_state.connections:
-                connection.shutdown()
+                if not connection.transport.is_closing():  # closed twice, one of TLS could not be aborted any more
+                    connection.shutdown()
             known = set(self.server_state.connections)
 
 

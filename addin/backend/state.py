@@ -164,7 +164,8 @@ class BackendState:
 
     def drain(self) -> None:
         """Tell whoever asks that new callers are to go elsewhere."""
-        tell("draining")
+        if self.settings.drain_s:  # else it goes at once, and whoever ended it knows
+            tell("draining")
         self.is_draining = True
 
     def knows(self, user_key: str | None) -> bool:

@@ -1,7 +1,11 @@
 """A backend that was told to stop: it announces it, then lets nobody in, and answers what is under way."""
 
 import asyncio
+import gc
+import ssl
 import threading
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 import httpx
 from starlette.applications import Starlette
@@ -9,6 +13,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from addin.backend.serving import BackendServer, Stopping, listen
+from addin.tls.certificates import Certificates
+from tests.addin.backend.test_connections import connected
 
 
 def test_it_announces_its_end_answers_meanwhile_refuses_newcomers_at_once_and_ends_what_is_under_way():
@@ -59,3 +65,20 @@ def test_a_connection_of_the_last_moment_keeps_nobody_waiting():
         server.should_exit = True
         running.join(10)
         assert not running.is_alive()
+
+
+def test_a_caller_over_tls_that_keeps_its_connection_open_is_left_when_the_time_is_over(tmp_path):
+    listener = listen("127.0.0.1", 0, Certificates(tmp_path).ensure(datetime.now(UTC)))
+    server = BackendServer(Starlette(), listener, Stopping(grace_s=1.0))
+    running = threading.Thread(target=server.run, kwargs={"sockets": [listener.socket]}, daemon=True)
+    running.start()
+    server.ready.wait()
+    trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    with trusting.wrap_socket(connected(listener.url)) as caller:
+        caller.sendall(f"GET / HTTP/1.1\r\nHost: {urlsplit(listener.url).netloc}\r\n\r\n".encode())
+        assert caller.recv(10)
+        server.should_exit = True  # as a browser, the caller does not answer that the connection ends
+        running.join(10)
+        assert not running.is_alive()
+        gc.collect()  # nothing is left open, or the test fails
