@@ -106,6 +106,7 @@ class PendingBatches:
         await next_turn()  # a tenth of a second for as many calls as a post may have
         self._forget_unwanted()
         found = self._cache.all_fresh(calls, self._clock())
+        told = {wanted.load for wanted in self._taken_from_cache(calls, found)}
         held = self._held([call for call, ready in zip(calls, found, strict=True) if ready is None], where)
         waiting = [wanted for wanted in held.values() if wanted.is_open]
         if waiting:
@@ -120,7 +121,8 @@ class PendingBatches:
                 self._let_go(call, ready)
         answers = [ready or held[call].ready or PENDING for call, ready in zip(calls, found, strict=True)]
         pending = self._deliver(held)
-        requests = sum(load.untold.take() for load in {wanted.load for wanted in held.values()}) + self._late.take()
+        told.update(wanted.load for wanted in held.values())
+        requests = sum(load.untold.take() for load in told) + self._late.take()
         parts = await completed(answers, self._clock(), self._limits.answer_bytes)
         pace = self._pace
         return PartialReply(Answers(parts, requests), pending, pace.done, pace.of, pace.left_s(self._timer()))
@@ -171,6 +173,16 @@ class PendingBatches:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         return held
+
+    def _taken_from_cache(self, calls: Sequence[bytes], found: Sequence[Ready | None]) -> list[PendingCall]:
+        """Let go of the calls whose answers have reached the cache by now, and return them."""
+        taken = []
+        for call, ready in zip(calls, found, strict=True) if self._wanted else ():
+            wanted = self._wanted.get(call) if ready is not None else None
+            if wanted is not None and wanted.ready is not None:
+                self._let_go(call, wanted.ready)
+                taken.append(wanted)
+        return taken
 
     def _deliver(self, held: Mapping[bytes, PendingCall]) -> int:
         """Let go of what a post takes with it; how much is still to come."""

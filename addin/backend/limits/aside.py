@@ -217,7 +217,7 @@ class WorkProcess:
 
     def memory_bytes(self) -> int:
         """What it and its children hold now; 0 where the system does not tell."""
-        return sum(map(_held_bytes, _family(self._process.pid))) if self.is_alive else 0
+        return sum(map(_held_bytes, processes_of(self._process.pid))) if self.is_alive else 0
 
     def end(self) -> None:
         """End it, with its children."""
@@ -275,12 +275,13 @@ async def _left(request: Request) -> None:
         pass
 
 
-def _family(pid: int) -> Iterator[int]:
+def processes_of(pid: int) -> Iterator[int]:
+    """The ids of a process and of all that it started."""
     yield pid
     with suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in (task / "children").read_text(encoding="ascii").split():
-                yield from _family(int(child))
+                yield from processes_of(int(child))
 
 
 def _held_bytes(pid: int) -> int:

@@ -47,6 +47,19 @@ async def test_a_page_that_keeps_posting_gets_all():
     await world.end()
 
 
+async def test_an_answer_that_has_reached_the_cache_is_told_with_the_post_that_takes_it():
+    world = World(1)
+    page = Page({SLUGS[0]})
+    world.pages.append(page)
+    await world.post(page)  # its time is over before the service answers
+    await asked(world)
+    world.service.is_open.set()
+    await tasks_done(world)
+    await world.post(page)
+    assert (page.open, world.told, world.service.count) == ([], 1, 1)
+    await world.end()
+
+
 async def test_a_drop_harms_no_other_page_that_wants_the_same():
     world = World(1)
     pages = [Page({SLUGS[0]}), Page({SLUGS[0]})]

@@ -34,6 +34,7 @@ from urllib.parse import urlsplit
 import httpx
 import openpyxl
 
+from addin.backend.limits.aside import processes_of
 from dataservice.server import RunningService, Store, import_directory, running, write_sample
 from tests.addin.commands import command, environment
 from tests.attack.parts.told import Told, conclude
@@ -149,15 +150,7 @@ def served(folder: Path, program: str = "serve --http", **settings: str) -> Iter
 
 def memory_mib(pid: int) -> float:
     """The memory that a process and those that it started hold now, what they share counted once."""
-    return sum(map(_own_mib, _family(pid)))
-
-
-def _family(pid: int) -> Iterator[int]:
-    yield pid
-    with suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in (task / "children").read_text(encoding="ascii").split():
-                yield from _family(int(child))
+    return sum(map(_own_mib, processes_of(pid)))
 
 
 def _own_mib(pid: int) -> float:
