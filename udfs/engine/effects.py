@@ -41,6 +41,8 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
     """What it saves the asker from asking for, should that not exist; then it may be fetched all the same."""
     unless: Resource[Any] | None = None
     """What makes it needless if a fetch of the same round brings that: then it is not fetched, the reply is None."""
+    if_new: bool = False
+    """Whether that counts only where nothing is known of the signal's past: else its detail refreshes that as well."""
     only_memory: bool = False
     """Whether a cached answer is accepted from memory only, so that the asker never waits for a store."""
     records: int = 0
@@ -100,6 +102,12 @@ class Beside(msgspec.Struct, frozen=True, eq=False):
     askings: Sequence[Asking[Any]]
 
 
+class Sought(msgspec.Struct, frozen=True):
+    """Tells the driver which resource a function will fetch, or a part of it, if nothing at hand is enough."""
+
+    resource: Resource[Any]
+
+
 class Ended(Protocol):
     """A function that was begun; after `JOIN` one of these is what it ended with."""
 
@@ -155,12 +163,19 @@ async def in_memory(resource: Resource[T]) -> Answer[T] | None:
     return (await ask((_question(resource, FRESH, only_memory=True),)))[0]  # type: ignore[return-value]  # never an exception
 
 
-async def need_unless(resource: Resource[T], *, brought: Resource[Any]) -> bool:
+async def need_unless(resource: Resource[T], *, brought: Resource[Any], is_new: bool = False) -> bool:
     """Whether the answer to `resource`, or why there is none, is at hand now: `need` gives it.
 
-    Not so where others of the batch fetch what holds `brought` at this moment: then that is at hand.
+    Not so where others of the batch fetch what holds `brought`: then that is at hand. With `is_new` that counts only
+    for a signal of whose past nothing is known.
     """
-    return (await ask((Question(resource, unless=brought),)))[0] is not None
+    return (await ask((_question(resource, unless=brought, if_new=is_new),)))[0] is not None
+
+
+@coroutine
+def tell_sought(resource: Resource[Any]) -> Generator[Sought, Sequence[Reply], None]:
+    """Say that `resource` will be fetched if nothing at hand is enough: who needs no more can wait for it."""
+    yield Sought(resource)
 
 
 async def have_instead(resource: Resource[T], of: Resource[Any], *, max_age_s: float) -> Answer[T] | None:
