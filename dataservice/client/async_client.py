@@ -120,7 +120,7 @@ class AsyncClient(Endpoints):
         names = self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
         reading: dict[str, Any] = {"deadline_s": deadline_s, "clock": clock, "max_pages": max_pages}
         self._reader = ResourceReader(self._cache, self._sender, fetch_lock, names, evidence=evidence, **reading)
-        self._overview = Overview(self._cache, self._breaker, clock=clock)
+        self._overview = Overview(self._cache, self._breaker, self._reader.evidence, clock=clock)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_url!r}, key_id={self.key_id!r})"

@@ -103,6 +103,8 @@ class Pulled:
     promised: bool = False
     pages_new: int = 0
     """How many pages brought something new."""
+    longest: int = 0
+    """The most rows of a page."""
 
     @classmethod
     def begin(cls, window: Window, newest: date | None = None, last: date | None = None) -> Pulled:
@@ -155,6 +157,7 @@ class Pulled:
             pages=self.pages + 1,
             promised=_claims(page, evidence),
             pages_new=self.pages_new + is_new,
+            longest=max(self.longest, page.rows),
         )
         done = replace(result, next=_look_back(result) if _may_be_cut(result, page, evidence) else None)
         follows = self._follows(page, evidence)
@@ -203,6 +206,8 @@ class Pulled:
             return False  # it says so where others follow
         if is_silent(page) and _stops_short(found, min(self.window.end, self.last or date.max)):
             return None
+        if 0 < page.rows < self.longest:
+            return False
         if 0 < page.rows < evidence.most_rows and page.rows not in COMMON_SIZES:
             return False  # of such a size its pages may be from now on
         end = min(self.window.end, self.last or date.max)
@@ -240,10 +245,31 @@ def too_many_pages(what: str, max_pages: int, advice: str) -> TooManyPagesError:
     return TooManyPagesError(f"{what} take more than {max_pages:,} requests; {advice}, or raise max_pages")
 
 
-def pages_for(observations: float) -> int:
+def pages_for(observations: float, page_rows: int = OBSERVATIONS_LIMIT) -> int:
     """How many requests a window with so many observations takes: pages after the first begin with a known one."""
-    behind_the_first = max(0.0, observations - OBSERVATIONS_LIMIT)
-    return 1 + int(-(-behind_the_first // (OBSERVATIONS_LIMIT - 1)))
+    behind_the_first = max(0.0, observations - page_rows)
+    return 1 + int(-(-behind_the_first // max(1, page_rows - 1)))
+
+
+def most_pages(observations: int, evidence: Evidence, *, ends_early: bool) -> int | None:
+    """The most requests that a window with at most so many observations takes; None where nobody can know.
+
+    `ends_early`: it may end so long before its last day that others may have been left out. A service that says of
+    each page what follows is asked no more; of one that was not seen to, a last page may be asked on that is full, or
+    is of a size that pages have. One that was seen to say nothing may be asked on several times.
+    """
+    if evidence.totals_are_whole:
+        return pages_for(observations, evidence.page_rows)
+    may_be_full = observations >= min(COMMON_SIZES)
+    if evidence.says_nothing and not evidence.tells_more and (may_be_full or ends_early):
+        return None
+    pages = max(2, pages_for(observations + 1, evidence.page_rows)) if may_be_full else 1
+    return pages + ends_early
+
+
+def ends_early(found: Observations, end: date) -> bool:
+    """Whether observations end so long before the `end` that was asked for that others may have been left out."""
+    return bool(len(found)) and end - found.last_day > _pause(found)
 
 
 def fewest(pulls: list[Window], rows: Callable[[Window], int]) -> list[Window]:
@@ -273,7 +299,7 @@ def _pause(*parts: Observations) -> timedelta:
 
 def _stops_short(found: Observations, end: date) -> bool:
     """Whether several rows end so long before the `end` that was asked for that others may have been left out."""
-    return len(found) >= SEVERAL_ROWS and end - found.last_day > _pause(found)
+    return len(found) >= SEVERAL_ROWS and ends_early(found, end)
 
 
 def _may_be_cut(pulled: Pulled, page: ObservationsPage, evidence: Evidence) -> bool:
