@@ -210,7 +210,7 @@ class Fetcher:
                 self._sender, context, resource.slug, begin, self.evidence, max_pages=self._max_pages
             ):
                 self._check_empty(resource, arrived, context)
-                pulled = arrived
+                pulled = begin if arrived.problem else arrived
         finally:
             days = pulled.known_window()
             if pulled.pages and days:
@@ -305,6 +305,7 @@ async def pages_of_catalogue(
     offset: int | None = 0
     known: set[str] = set()
     further: Params = ()
+    told = rows = 0
     most = left = 0  # what is left is believed from the second page on: who ignores `offset` may tell any total
     for pages in count():
         if offset is None:
@@ -315,7 +316,11 @@ async def pages_of_catalogue(
             )
         request = catalogue_request(0 if further else offset, category).further(further)
         page = await sender.fetch(request, context, _catalogue_page)
-        yield replace(page, may_be_cut=catalogue_may_be_cut(page, known, is_first=not pages))
+        is_new = any(signal.slug not in known for signal in page.signals)
+        told, rows = max(told, page.total or 0), rows + (page.rows if is_new or not pages else 0)
+        all_known = len(known.union(signal.slug for signal in page.signals))
+        may_be_cut = catalogue_may_be_cut(page, known, is_first=not pages) or told > max(all_known, rows)
+        yield replace(page, may_be_cut=may_be_cut)
         try:
             offset, most = next_offset(offset, page, known, most), max(most, page.rows)
         except MalformedAnswerError as error:
@@ -362,6 +367,8 @@ async def pages_of_window(
             is_page = page.rows >= min(page.limit or FEWEST_ON_A_PAGE, FEWEST_ON_A_PAGE)
             left = page.pages_left if is_page and not pulled.complete else 0
             yield pulled
+            if pulled.problem:
+                raise sender.refused(MalformedAnswerError(pulled.problem), request, context)
 
 
 @decode.readable
@@ -373,8 +380,8 @@ def _with_page(
     seen = evidence.now.after(page, asked, known_day)
     result = pulled.with_page(page, seen, asked)
     is_new = len(result.arrived) > len(pulled.arrived)
-    is_idle = result.complete and (pulled.promised or page.more is True) and not is_new
-    if result.complete and result.pages_new == 1 and is_silent(page):
+    is_idle = result.complete and not (result.problem or result.is_unclear) and (pulled.promised or page.more is True) and not is_new
+    if result.complete and not result.problem and result.pages_new == 1 and is_silent(page):
         seen = seen.after_window(result.observations)
     evidence.now = replace(seen, claims_are_idle=True) if is_idle else seen
     return page, result

@@ -85,6 +85,23 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """What a page said of how many observations there are from the day on that it was asked for."""
+
+    total: int
+    page: ObservationsPage
+
+    def is_all_behind(self, now: Counted, asked: date | None) -> bool:
+        """Whether the next page counts as many, and all of this one are of the day on that was `asked` for next."""
+        return now.total == self.total and self.least_behind(asked, start_included=True) >= self.total
+
+    def least_behind(self, asked: date | None, *, start_included: bool) -> int:
+        """How many observations lie at least from the day on that was `asked` for next."""
+        known = len(self.page.observations.between(asked)) if start_included and asked is not None else 0
+        return self.total - self.page.rows + known
+
+
+@dataclass(frozen=True, slots=True)
 class Pulled:
     """The observations of a window as far as its pages have arrived.
 
@@ -105,6 +122,12 @@ class Pulled:
     """How many pages brought something new."""
     longest: int = 0
     """The most rows of a page."""
+    counted: Counted | None = None
+    """How many there are, as the page before told it."""
+    is_unclear: bool = False
+    """Whether its last page counts as many as the one before it, which both readings of a total would have so."""
+    problem: str = ""
+    """What contradicts that all of what is told to be there has come; then nothing of it is to be relied on."""
 
     @classmethod
     def begin(cls, window: Window, newest: date | None = None, last: date | None = None) -> Pulled:
@@ -147,6 +170,8 @@ class Pulled:
             )
         if position.end is not None:
             return self._looked_back(found.between(position.start, position.end), page, evidence)
+        if problem := self._contradicted(page, position, evidence, asked):
+            return replace(self, pages=self.pages + 1, next=None, problem=problem)
         if self._may_lack(position, asked, evidence):
             return replace(self, pages=self.pages + 1, next=position)  # what came lies behind rows that did not
         together = self.arrived.merged(found)
@@ -158,6 +183,8 @@ class Pulled:
             promised=_claims(page, evidence),
             pages_new=self.pages_new + is_new,
             longest=max(self.longest, page.rows),
+            counted=(counted := _counted(page, position)),
+            is_unclear=counted is not None and self.counted is not None and self.counted.is_all_behind(counted, asked),
         )
         done = replace(result, next=_look_back(result) if _may_be_cut(result, page, evidence) else None)
         follows = self._follows(page, evidence)
@@ -186,6 +213,22 @@ class Pulled:
         result = replace(result, arrived=older.merged(self.arrived), pages_new=self.pages_new + 1)
         return result if page.rows < evidence.newest_rows else replace(result, next=_look_back(result))
 
+    def _contradicted(self, page: ObservationsPage, position: Position, evidence: Evidence, asked: date | None) -> str:
+        """What this page says against the one before it, where both count what lies behind the day asked for.
+
+        A total that is the same for another day counts something else.
+        """
+        before, now = self.counted, _counted(page, position)
+        if before is None or now is None or now.total == before.total or evidence.claims_are_idle:
+            return ""
+        due = before.least_behind(asked, start_included=evidence.start_included is True)
+        if now.total < due:
+            return f"{due:,} observations are due from {asked} on, and the service knows of {now.total:,}"
+        is_new = bool(len(self.arrived.merged(page.observations)) > len(self.arrived))
+        if now.total > page.rows and not is_new:
+            return f"{now.total:,} observations are said to lie from {asked} on, and {page.rows:,} came"
+        return ""
+
     def _may_lack(self, position: Position, asked: date | None, evidence: Evidence) -> bool:
         """Whether a page behind the first left out rows of the day that it began with: `start` turned out to."""
         is_behind = bool(self.pages) and asked == position.start and not position.further
@@ -194,8 +237,10 @@ class Pulled:
     def _follows(self, page: ObservationsPage, evidence: Evidence) -> bool | None:
         """Whether other rows of the window follow a page; None where that is not known yet."""
         found = page.observations
-        if not len(found) or found.last_day > self.window.end:
+        if not len(found):
             return False
+        if found.last_day > self.window.end:  # the one day behind it that was asked for: no other can follow
+            return bool(page.left) and not (self.pages or evidence.claims_are_idle) and _is_one_a_day(found)
         if _claims(page, evidence):
             return True
         if self.newest is not None and found.last_day < min(self.newest, self.window.end):
@@ -232,6 +277,13 @@ class Pulled:
         raise MalformedAnswerError(
             f"more than {page.rows:,} observations on {last_day}, and no way to ask for the rest of them"
         )
+
+
+def _counted(page: ObservationsPage, position: Position) -> Counted | None:
+    """What a page counts from the day on that it was asked for; None where it counts nothing, or from elsewhere."""
+    if page.left is None or page.offset or position.further or position.end is not None:
+        return None
+    return Counted(page.rows + page.left, page)
 
 
 def _offset_behind(page: ObservationsPage, position: Position) -> Params:
