@@ -358,6 +358,8 @@ class AsyncClient(Endpoints):
 
     def _go_by(self, profile: Profile) -> None:
         self._reader.evidence.now = profile.evidence
+        if profile.evidence.thin_details:
+            self._cache.distrust_details()
         self._end_paths(profile.evidence.path_end)
 
     async def profile(self) -> Profile | None:

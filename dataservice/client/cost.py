@@ -12,6 +12,7 @@ from dataservice.client.cache.answer import Answer, Freshness
 from dataservice.client.cache.history import pulls_needed, window_of
 from dataservice.client.cache.spans import History
 from dataservice.client.contract.completeness.evidence import Evidence
+from dataservice.client.contract.completeness.thinning import OVERLAP_ROWS, days_of
 from dataservice.client.contract.paging import SEVERAL_ROWS, ends_early, most_pages
 from dataservice.client.contract.requests import CATALOGUE_LIMIT
 from dataservice.client.contract.resources import HistoryResource
@@ -111,7 +112,7 @@ def history_cost(
 
 def _pull_cost(known: Observations, history: History, pull: Window, today: date, evidence: Evidence) -> Cost:
     inside = len(known.between(pull.start, pull.end))
-    if len(known) < 2:
+    if len(known) < 2 or (evidence.thin_over and days_of(pull, today) > evidence.thin_over):
         return ONE_OR_MORE
     spans = [span.window for span in history.spans]
     first, last = known.first_day, known.last_day
@@ -122,8 +123,9 @@ def _pull_cost(known: Observations, history: History, pull: Window, today: date,
     after = max(0, (min(pull.end, today) - max(last, day_before(pull.start))).days) if pull.end > last else 0
     between = _unknown_days(known, spans, pull) if spans else 0
     most = inside + (before + after + between) * _most_a_day(known)
+    again = 0 if evidence.looks_agree or pull.end == date.max else OVERLAP_ROWS
     stops = len(known) >= SEVERAL_ROWS and ends_early(known, min(pull.end, today))
-    return Cost(1, most_pages(most + BESIDE, evidence, ends_early=stops))
+    return Cost(1, most_pages(most + BESIDE + again, evidence, ends_early=stops))
 
 
 def _unknown_days(known: Observations, spans: list[Window], pull: Window) -> int:

@@ -98,6 +98,12 @@ class Evidence:
     """To how many of its newest rows a probe found a window to be cut without a word: one with fewer is whole."""
     path_end: str = ""
     """What its paths end with: a probe found that they are moved to others with a slash."""
+    looks_agree: bool = False
+    """Whether a window was seen to show the very days that a detail, or another window, shows."""
+    thin_details: bool = False
+    """Whether recent histories were seen to leave out days that windows show: then only their newest row counts."""
+    thin_over: int = 0
+    """Windows of more days than these were seen to leave days out, and are asked for in parts; 0 where none were."""
     reading: str = ""
     """The field of an index that a probe found to be the only number beside those of the contract."""
 
