@@ -284,7 +284,8 @@ class Fetcher:
         Nothing lies between the day `since` and the window. Some days more are asked for that are known already: they
         show whether a service tells the same of them.
         """
-        asked = window if self.evidence.now.looks_agree else overlapping(window, history.observations)
+        seen = self.evidence.now
+        asked = window if seen.looks_agree else overlapping(window, history.observations, seen.page_rows)
         begin = pulled = self._begin(resource.slug, asked)
         first, thin = cast("date | None", None), self.evidence.now.thin_details
         try:

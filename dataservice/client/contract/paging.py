@@ -93,12 +93,21 @@ class Counted:
 
     def is_all_behind(self, now: Counted, asked: date | None) -> bool:
         """Whether the next page counts as many, and all of this one are of the day on that was `asked` for next."""
-        return now.total == self.total and self.least_behind(asked, start_included=True) >= self.total
+        return (
+            now.total == self.total
+            and asked is not None
+            and len(self.page.observations.between(asked)) == len(self.page.observations)
+        )
 
-    def least_behind(self, asked: date | None, *, start_included: bool) -> int:
-        """How many observations lie at least from the day on that was `asked` for next."""
-        known = len(self.page.observations.between(asked)) if start_included and asked is not None else 0
-        return self.total - self.page.rows + known
+    def least_behind(self, now: Counted, asked: date | None) -> int:
+        """How many observations lie at least behind the day that was `asked` for next, by what this page counted.
+
+        Those of that very day are due again where the next page shows any of it. It may leave them all out.
+        """
+        found, behind = self.page.observations, now.page.observations
+        if asked is not None and len(behind) and behind.first_day == asked:
+            return self.total - self.page.rows + len(found.between(asked))
+        return self.total - self.page.rows if _is_one_a_day(found) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +230,7 @@ class Pulled:
         before, now = self.counted, _counted(page, position)
         if before is None or now is None or now.total == before.total or evidence.claims_are_idle:
             return ""
-        due = before.least_behind(asked, start_included=evidence.start_included is True)
+        due = before.least_behind(now, asked)
         if now.total < due:
             return f"{due:,} observations are due from {asked} on, and the service knows of {now.total:,}"
         is_new = bool(len(self.arrived.merged(page.observations)) > len(self.arrived))

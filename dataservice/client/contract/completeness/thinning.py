@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,9 @@ SHORTEST_PART_DAYS = 28
 
 LONGEST_PERIOD_DAYS = 92
 """A row that stands for a period may be its last one: so many days before it the series may begin."""
+
+MARGIN = 1.05
+"""By how many times more or fewer rows a window may have than those behind it let expect."""
 
 OVERLAP_ROWS = 24
 """Known rows that are asked again behind a window, until a service was seen to tell them alike."""
@@ -69,12 +73,30 @@ def likely_start(first_shown: date) -> date:
     return max(date.min, first_shown - timedelta(days=min(LONGEST_PERIOD_DAYS, (first_shown - date.min).days)))
 
 
-def overlapping(window: Window, known: Observations) -> Window:
-    """The window and the days of some rows that are known behind it; the same where that are too few to tell."""
+def overlapping(window: Window, known: Observations, page_rows: int) -> Window:
+    """The window and the days of some rows that are known behind it: the same where that are too few to tell.
+
+    And where they may take one more page, as far as it is known how many rows the window has.
+    """
     if window.end == date.max:
         return window
     behind = known.between(day_after(window.end))[:OVERLAP_ROWS]
-    return Window(window.start, behind.last_day) if len(behind) > ENOUGH else window
+    if len(behind) <= ENOUGH:
+        return window
+    rows = _likely_rows(window, behind)
+    fits = rows is None or _pages(rows / MARGIN, page_rows) == _pages(MARGIN * rows + 2 * OVERLAP_ROWS, page_rows)
+    return Window(window.start, behind.last_day) if fits else window
+
+
+def _likely_rows(window: Window, behind: Observations) -> float | None:
+    """About how many rows a window has that are as far apart as those behind it; None for one that begins anywhere."""
+    if window.start == date.min:
+        return None
+    return ((window.end - window.start).days + 1) * len(behind) / ((behind.last_day - behind.first_day).days + 1)
+
+
+def _pages(rows: float, page_rows: int) -> int:
+    return ceil(rows / page_rows)
 
 
 def _days(found: Observations) -> NDArray[np.datetime64]:
