@@ -81,11 +81,17 @@ def overlapping(window: Window, known: Observations, page_rows: int) -> Window:
     if window.end == date.max:
         return window
     behind = known.between(day_after(window.end))[:OVERLAP_ROWS]
-    if len(behind) <= ENOUGH:
+    if len(behind) <= ENOUGH or not _is_next(window, behind):
         return window
     rows = _likely_rows(window, behind)
     fits = rows is None or _pages(rows / MARGIN, page_rows) == _pages(MARGIN * rows + 2 * OVERLAP_ROWS, page_rows)
     return Window(window.start, behind.last_day) if fits else window
+
+
+def _is_next(window: Window, behind: Observations) -> bool:
+    """Whether no other days lie between a window and what is known behind it."""
+    step_days = (behind.last_day - behind.first_day).days / (len(behind) - 1)
+    return (behind.first_day - window.end).days <= 7 + 2 * step_days
 
 
 def _likely_rows(window: Window, behind: Observations) -> float | None:
