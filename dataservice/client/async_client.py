@@ -30,7 +30,6 @@ from dataservice.client.contract.resources import HistoryResource, IndicesResour
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.client.cost import Cost, Refresh
 from dataservice.client.endpoints import Endpoints
-from dataservice.client.fetch import pages_of_catalogue, pages_of_window
 from dataservice.client.network.body import MAX_ANSWER_BYTES
 from dataservice.client.network.breaker import NEGATIVE_TTL_S, CircuitBreaker
 from dataservice.client.network.budget import Budget
@@ -39,6 +38,7 @@ from dataservice.client.network.credentials import check_limits, configured_key,
 from dataservice.client.network.sender import RequestSender
 from dataservice.client.network.transport import MAX_CONNECTIONS, Transport
 from dataservice.client.network.usage import UsageTracker
+from dataservice.client.pages import pages_of_catalogue, pages_of_window
 from dataservice.client.probe import MOST_REQUESTS, probed
 from dataservice.client.reader import ResourceReader
 from dataservice.client.single_flight import FetchLock

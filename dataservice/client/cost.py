@@ -17,7 +17,7 @@ from dataservice.client.contract.paging import SEVERAL_ROWS, ends_early, most_pa
 from dataservice.client.contract.requests import CATALOGUE_LIMIT
 from dataservice.client.contract.resources import HistoryResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
-from dataservice.client.contract.windows import Window, day_before, utc_day
+from dataservice.client.contract.windows import Window, day_before, missing, utc_day
 from dataservice.observations import Observations
 
 
@@ -143,6 +143,8 @@ def _most_a_day(known: Observations) -> int:
 
 def _revision_cost(history: History, pulls: list[Window], wanted: Window, evidence: Evidence) -> Cost:
     """What a pull may cost on top: if it finds that known days were revised, the rest of the window is pulled again."""
-    again = [pull for pull in pulls if any(span.window.meets(pull) for span in history.spans)]
-    rest = len(history.inside(wanted)) - min((len(history.inside(pull)) for pull in again), default=0)
-    return Cost(0, most_pages(rest + BESIDE, evidence, ends_early=False)) if again and rest > 0 else NOTHING
+    total = NOTHING
+    if any(span.window.meets(pull) for pull in pulls for span in history.spans):
+        for rest in missing(pulls, wanted):
+            total += Cost(0, most_pages(len(history.inside(rest)) + BESIDE, evidence, ends_early=False))
+    return total
