@@ -37,6 +37,8 @@ class GroupedCounts:
             self._counting = None
 
     async def _count_group(self, group: dict[Account, list[Future[Counted | None]]]) -> None:
+        group = {account: [each for each in futures if not each.done()] for account, futures in group.items()}
+        group = {account: futures for account, futures in group.items() if futures}  # without those who have gone
         wanted = {account: len(futures) for account, futures in group.items()}
         waiting = [future for futures in group.values() for future in futures]
         try:

@@ -75,9 +75,7 @@ class Backend:
         self.folder = folder
         folder.mkdir()
         self.workers = workers
-        self._environ = environment(
-            folder, service, public_url=public_url, stop_timeout_s="25", ask_above="100000"
-        )
+        self._environ = environment(folder, service, public_url=public_url, stop_timeout_s="25", ask_above="100000")
         self._running = ExitStack()
         self.port = 0
         self.process = self._start()
