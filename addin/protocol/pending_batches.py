@@ -102,7 +102,7 @@ class PendingBatches:
         self._looked_at = float("-inf")
 
     async def answer(self, calls: Sequence[bytes], where: str) -> PartialReply:
-        """What is known of `calls` within `HOLD_S`, in their order; `where` tells how to answer a question."""
+        """Return what is known of `calls` within `HOLD_S`, in their order; `where` tells how to answer a question."""
         await next_turn()  # a tenth of a second for as many calls as a post may have
         self._forget_unwanted()
         found = self._cache.all_fresh(calls, self._clock())
@@ -134,7 +134,7 @@ class PendingBatches:
 
     @property
     def is_busy(self) -> bool:
-        """Whether anything is being answered."""
+        """Return whether anything is being answered."""
         return bool(self._tasks)
 
     def drop(self, calls: Iterable[bytes]) -> None:
