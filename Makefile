@@ -8,8 +8,8 @@ PYTHON ?= python3
 ARGS ?=
 SYSTEM_PACKAGES ?= yes
 SHEET ?= yes
-# One more than the processors of a small machine: many tests wait for other programs.
-TEST_PROCESSES ?= 3
+# Twice the processors of a small machine: many tests wait for other programs.
+TEST_PROCESSES ?= 4
 # Each process gets tests that stand together, and takes from the others when it has none: what a file shares is made once.
 TEST_FLAGS := -n $(TEST_PROCESSES) --dist worksteal
 

@@ -104,7 +104,7 @@ class PendingBatches:
         self._looked_at = float("-inf")
 
     async def answer(self, calls: Sequence[bytes], where: str) -> PartialReply:
-        """What is known of `calls` within `HOLD_S`, in their order; `where` tells how to answer a question."""
+        """Return what is known of `calls` within `HOLD_S`, in their order; `where` tells how to answer a question."""
         await next_turn()
         await self._forget_unwanted()
         found: list[Ready | None] = []
@@ -138,7 +138,7 @@ class PendingBatches:
 
     @property
     def is_busy(self) -> bool:
-        """Whether anything is being answered."""
+        """Return whether anything is being answered."""
         return bool(self._tasks)
 
     def drop(self, calls: Iterable[bytes]) -> None:
@@ -162,7 +162,7 @@ class PendingBatches:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _held(self, calls: Sequence[bytes], where: str) -> Mapping[bytes, PendingCall]:
-        """Each call as it is being answered; those that are not begin together."""
+        """Return each call as it is being answered; those that are not begin together."""
         until = self._timer() + self._hold_s + INTEREST_S
         load, new, held = PendingBatch(self._consent, where), dict[bytes, PendingCall](), dict[bytes, PendingCall]()
         try:
@@ -195,7 +195,7 @@ class PendingBatches:
         return taken
 
     def _deliver(self, held: Iterable[tuple[bytes, PendingCall]]) -> Iterator[tuple[bytes, Ready]]:
-        """Let go of what a post takes with it: the calls that are answered, with their answers."""
+        """Let go of what a post takes with it, and give the calls that are answered, with their answers."""
         for call, wanted in held:
             ready = wanted.ready
             if ready is not None:

@@ -20,7 +20,7 @@ RETRY_AFTER_S = 5
 
 
 def away_answer() -> Response:
-    """The refusal: the same request may be sent again."""
+    """Return the refusal: the same request may be sent again."""
     reason = "the service's database does not answer at the moment; try again in a few seconds"
     return error_answer(503, reason, {"Retry-After": str(RETRY_AFTER_S)})
 

@@ -21,7 +21,7 @@ class GroupedCounts:
         self._counting: Task[None] | None = None
 
     async def count(self, account: Account) -> Counted | None:
-        """What `Keys.count` gives; raises what went wrong."""
+        """Return what `Keys.count` gives; raises what went wrong."""
         counted: Future[Counted | None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(account, []).append(counted)
         if self._counting is None:
