@@ -18,7 +18,7 @@ class Substitute:
     by: str | Area
 
     def fits(self, value: object) -> bool:
-        """Whether a cell with this value holds the text; as in every spreadsheet, case does not count."""
+        """Return whether a cell with this value holds the text; as in every spreadsheet, case does not count."""
         return (value is None and not self.text) or (
             isinstance(value, str) and value.casefold() == self.text.casefold()
         )
@@ -69,7 +69,7 @@ _BEGINNING = re.compile(
 
 
 def _may_be(formula: str) -> bool:
-    """Whether a formula is short, and one cell, or begins as these do."""
+    """Return whether a formula is short, and one cell, or begins as these do."""
     return len(formula) <= LONGEST and _BEGINNING.match(formula) is not None
 
 
@@ -100,7 +100,7 @@ def _shown(read: Sequence[str | Area]) -> CellReference | None:
 
 
 def _chosen(source: Area, rest: Sequence[str | Area], *, is_joined: bool) -> CellReference | None:
-    """What is shown behind `IF(A1=`; `is_joined` is whether the cell is compared as a text (`A1&""`)."""
+    """Return what is shown behind `IF(A1=`; `is_joined` is whether the cell is compared as a text (`A1&""`)."""
     match rest:
         case [str() as text, ",", str() | Area() as by, ",", *shown, ")"] if _is_text(text):
             if isinstance(by, str) and not _is_text(by):
@@ -130,7 +130,7 @@ def _unquoted(text: str) -> str:
 
 
 def _may_be_a_value(text: str) -> bool:
-    """Whether a number or a logical value reads like this.
+    """Return whether a number or a logical value reads like this.
 
     >>> _may_be_a_value("12"), _may_be_a_value("true"), _may_be_a_value("name"), _may_be_a_value("")
     (True, True, False, False)

@@ -39,7 +39,7 @@ def part_of(
 
 
 def room(text: str) -> int:
-    """How many characters of a text fit into one answer beside the other fields of a record."""
+    """Return how many characters of a text fit into one answer beside the other fields of a record."""
     size = len(text)
     while size > MIN_TEXT_CHARS and not _fits(text[:size]):
         size = size * 3 // 4
@@ -52,7 +52,7 @@ def _fits(text: str) -> bool:
 
 
 def _fitting(items: Sequence[Any]) -> int:
-    """How many of the first items fit beside a text; at least one, so that nothing is asked for twice."""
+    """Return how many of the first items fit beside a text; at least one, so that nothing is asked for twice."""
     size = tokens = 0
     for count, item in enumerate(items):
         written = orjson.dumps(item).decode()

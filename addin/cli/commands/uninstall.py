@@ -89,7 +89,7 @@ def _print(found: Sequence[Trace], kept: set[Part]) -> None:
 
 
 def _confirmed() -> bool:
-    """Whether a person says yes; without a terminal nobody can be asked."""
+    """Return whether a person says yes; without a terminal nobody can be asked."""
     if not sys.stdin.isatty():
         raise AddinError("no terminal to ask on: pass --yes")
     if typer.confirm("Remove all of this?"):

@@ -50,7 +50,7 @@ def _extensions(home: Path) -> set[str]:
 
 
 def _profiles(home: Path) -> Iterator[Path]:
-    """Where LibreOffice keeps what a user installed."""
+    """Return where LibreOffice keeps what a user installed."""
     for name in ("libreoffice", "LibreOffice"):
         for root in {platformdirs.user_config_path(name, appauthor=False, roaming=True), home / ".config" / name}:
             yield root / "4"

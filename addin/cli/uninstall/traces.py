@@ -32,7 +32,7 @@ SIGNING_NOTE = "with the key that signs numbers, if you have one"
 
 
 def traces(settings: Settings, home: Path) -> list[Trace]:
-    """What is there now; nothing is changed."""
+    """Return what is there now; nothing is changed."""
     return [
         *_autostart(settings),
         *excel_traces(home),
@@ -114,7 +114,7 @@ def _cache(settings: Settings) -> Iterator[Trace]:
 
 
 def _sheet() -> Iterator[Trace]:
-    """What was downloaded into the installed program; a checkout is deleted as a whole."""
+    """Return what was downloaded into the installed program; a checkout is deleted as a whole."""
     if not this_environment().is_editable:
         yield from files_trace("the sheet's component", [SHEET_FOLDER])
 

@@ -30,7 +30,7 @@ WITHDRAWN = {"pm.rate-cut": (10, 3)}
 
 
 def as_known(final: Walk, *, as_of: date, seed: int) -> Walk:
-    """What the service shows of a walk on the day `as_of`."""
+    """Return what the service shows of a walk on the day `as_of`."""
     slug = final.signal.slug
     if slug in ESTIMATES:
         return _estimated(final, ESTIMATES[slug], as_of, seed)

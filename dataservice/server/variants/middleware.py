@@ -60,7 +60,7 @@ class VariantMiddleware:
     async def _asked(
         self, scope: Scope, receive: Receive, params: Mapping[str, str]
     ) -> tuple[int, dict[str, str], bytes]:
-        """What the embedded service answers: status, headers and body."""
+        """Return what the embedded service answers: status, headers and body."""
         path = scope["path"]
         names = ("start", "end") if path.endswith("/observations") else OWN.get(path)
         kept = {name: value for name, value in params.items() if names is None or name in names or "history" in name}
@@ -100,7 +100,7 @@ class VariantMiddleware:
         return reply
 
     def _is_second_page(self, path: str, params: Mapping[str, str]) -> bool:
-        """Whether a request goes on behind a page that was given, and is to fail."""
+        """Return whether a request goes on behind a page that was given, and is to fail."""
         if self._variant["page-two"] == "good":
             return False
         if any(name in params for name in ("offset", "cursor", "page")):

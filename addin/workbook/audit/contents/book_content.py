@@ -54,7 +54,7 @@ class BookContent:
 
 
 def content_of(book: Book) -> BookContent:
-    """What a book says beside its cells; raises `WorkbookError` where programs would read it in two ways."""
+    """Return what a book says beside its cells; raises `WorkbookError` where programs would read it in two ways."""
     book.check_texts()
     names = {
         NameKey(name, sheet): text for (name, sheet), text in book.names.items() if not name.startswith(_HIDDEN_NAMES)

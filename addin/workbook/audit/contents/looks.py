@@ -56,7 +56,7 @@ Look = tuple[str, str]
 
 
 def looks_of(book: Book, name: str) -> Iterator[Look]:
-    """What makes a sheet show something else than its cells hold."""
+    """Return what makes a sheet show something else than its cells hold."""
     sheet = book.sheet(name)
     yield from _conditions(book, sheet)
     yield from _hidden(sheet)
@@ -65,7 +65,7 @@ def looks_of(book: Book, name: str) -> Iterator[Look]:
 
 
 def looks_of_book(book: Book) -> Iterator[Look]:
-    """What a book leads to that may write into cells."""
+    """Return what a book leads to that may write into cells."""
     yield from _led_to(book, book.package.workbook)
 
 
@@ -118,7 +118,7 @@ def _settings(sheet: Sheet) -> Iterator[Look]:
 
 
 def _laid_over(book: Book, part: str) -> Iterator[Look]:
-    """What lies over the cells of a sheet: drawings by their number, charts by the cells that they show."""
+    """Return what lies over the cells of a sheet: drawings by their number, charts by the cells that they show."""
     yield from _led_to(book, part)
     drawings = [drawing for _, kind, drawing in book.package.related(part) if kind.endswith("/drawing")]
     drawings = [drawing for drawing in drawings if drawing in book.package]

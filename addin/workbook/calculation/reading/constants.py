@@ -34,7 +34,7 @@ def odd_constants(name: str, node: CallNode) -> str:
 
 
 def _has_odd_format(node: CallNode) -> bool:
-    """Whether a number format has letters that are neither a part of a date, nor quoted."""
+    """Return whether a number format has letters that are neither a part of a date, nor quoted."""
     match node.arguments[1:]:
         case [[Token(kind="text", text=text)]]:
             return _ODD_LETTER.search(_NO_LETTERS.sub("", text[1:-1].replace('""', '"'))) is not None

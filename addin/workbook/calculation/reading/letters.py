@@ -31,7 +31,7 @@ _BY_FUNCTION: dict[str, Letters] = {
 
 
 def depends_on(functions: AbstractSet[str]) -> frozenset[Letters]:
-    """The kinds of letters on which the results of functions depend.
+    """Return the kinds of letters on which the results of functions depend.
 
     >>> sorted(depends_on({"SUM", "LEN", "UPPER"})) == [Letters.CASE, Letters.PLACES]
     True
@@ -40,7 +40,7 @@ def depends_on(functions: AbstractSet[str]) -> frozenset[Letters]:
 
 
 def letters_in(text: str) -> frozenset[Letters]:
-    """The kinds of doubtful letters that a text holds.
+    """Return the kinds of doubtful letters that a text holds.
 
     >>> letters_in("us-cpi"), Letters.CASE in letters_in("ß"), Letters.CASE in letters_in("é")
     (frozenset(), True, False)
@@ -67,12 +67,12 @@ OTHER_LANGUAGE = "texts in the file write numbers with a decimal comma, as the p
 
 
 def has_point(value: object) -> bool:
-    """Whether a value is a text that writes a number with a decimal point."""
+    """Return whether a value is a text that writes a number with a decimal point."""
     return isinstance(value, str) and _DECIMAL_POINT.search(value) is not None
 
 
 def is_of_other_language(old: object, new: object) -> bool:
-    """Whether a text shows a number with a decimal comma that is now written with a point.
+    """Return whether a text shows a number with a decimal comma that is now written with a point.
 
     >>> is_of_other_language("CPI: 3,14 %", "CPI: 320.32 %"), is_of_other_language("1,234.5", "2,234.5")
     (True, False)

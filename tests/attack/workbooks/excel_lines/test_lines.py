@@ -12,7 +12,7 @@ from udfs.errors import CellError, ErrorCode
 @pytest.mark.skipif(not LINES.exists(), reason="Excel's own results are not there")
 @pytest.mark.parametrize("way", list(Way))
 async def test_what_is_written_is_what_excel_shows(tmp_path: Path, way: Way):
-    lines = sample(read_lines(), 120)
+    lines = sample(read_lines(), 60)
     found = await measure(lines, way, tmp_path)
     assert sum(found.counts[name] for name in ("right", "left", "written wrong")) == len(lines)
     assert found.wrong == []
