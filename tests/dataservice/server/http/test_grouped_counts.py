@@ -6,7 +6,7 @@ import pytest
 
 from dataservice.server import Store
 from dataservice.server.db.keys import Keys
-from dataservice.server.http.grouped_counts import GroupedCounts
+from dataservice.server.http.auth_middleware import GroupedCounts
 from tests.dataservice.server.db import counted_together
 
 
