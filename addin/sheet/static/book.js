@@ -49,6 +49,7 @@ export class Book {
     this.parts = opened.parts;
     this.isReading = true;
     this.kept = opened.kept;
+    this.pivots = opened.pivots;
     /** @type {any} */
     this.model = null;
     /** @type {any} */
