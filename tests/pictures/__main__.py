@@ -1,7 +1,7 @@
 """Take a picture of every state of the sheet and the pane: `python -m tests.pictures FOLDER [--browser firefox]`.
 
-Light and dark, 1440, 1024 and 400 pixels wide. Needs Chromium, and Firefox for its own. Look at them when the pages look
-different; what the demo shows first is compared by a test.
+Light and dark, 1440, 1024 and 400 pixels wide. Needs Chromium, and Firefox for its own. Look at them when the pages
+look different; what the demo shows first is compared by a test.
 """
 
 from __future__ import annotations

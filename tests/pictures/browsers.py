@@ -21,7 +21,13 @@ CODES = {"Enter": "\ue007", "Escape": "\ue00c", "F2": "\ue032", "Control": "\ue0
 SCHEMES = {"dark": 0, "light": 1}
 """As Firefox numbers them."""
 
-WAITS = "async () => {{ while (!({})) await new Promise((go) => setTimeout(go, 20)); }}"
+WAITS = """async () => {{
+  const began = performance.now();
+  while (!({0})) {{
+    if (performance.now() - began > 45_000) throw new Error({1});
+    await new Promise((go) => setTimeout(go, 20));
+  }}
+}}"""
 DRAWN = "() => new Promise((go) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(go)), 350))"
 
 
@@ -38,7 +44,7 @@ class Window(Protocol):
 
 def until(window: Window, condition: str) -> None:
     """Wait until an expression is true in the page."""
-    window.evaluate(WAITS.format(condition))
+    window.evaluate(WAITS.format(condition, json.dumps(f"never: {condition}")))
 
 
 def drawn(window: Window) -> None:
@@ -127,8 +133,3 @@ def firefox_window(scheme: str, folder: Path) -> Iterator[Window]:
 
 
 BROWSERS = {"chromium": chromium_window, "firefox": firefox_window}
-
-
-def as_text(value: object) -> str:
-    """A value as JavaScript reads it."""
-    return json.dumps(value)

@@ -23,13 +23,15 @@ class State:
 
 
 CLICK = """() => {{
-  const buttons = [...document.querySelectorAll("button, summary, label, [role=tab]")].filter((each) => each.offsetParent !== null);
-  const found = buttons.find((each) => each.innerText.replace(/\\s+/g, " ").includes({0}) || each.getAttribute("aria-label")?.includes({0}));
+  const pressable = [...document.querySelectorAll("button, summary, label, [role=tab]")];
+  const says = (each) => `${{each.innerText.replace(/\\s+/g, " ")}} ${{each.getAttribute("aria-label")}}`;
+  const found = pressable.find((each) => each.offsetParent !== null && says(each).includes({0}));
   if (!found) throw new Error("nothing to press says " + {0});
   found.click();
 }}"""
 FILL = """() => {{
-  const field = [...document.querySelectorAll("input, select, textarea")].find((each) => each.offsetParent !== null && {0});
+  const fields = [...document.querySelectorAll("input, select, textarea")];
+  const field = fields.find((each) => each.offsetParent !== null && ({0}));
   field.focus();
   field.value = {1};
   for (const kind of ["input", "change"]) field.dispatchEvent(new Event(kind, {{ bubbles: true }}));
@@ -110,7 +112,9 @@ def all_of(*steps: Steps) -> Steps:
 
 
 def _tab(name: str, *, at_every_width: bool = False) -> State:
-    return State(f"tab-{name.lower()}", all_of(run(SHOW.format(json.dumps(name))), when(QUIET)), at_every_width=at_every_width)
+    return State(
+        f"tab-{name.lower()}", all_of(run(SHOW.format(json.dumps(name))), when(QUIET)), at_every_width=at_every_width
+    )
 
 
 def _cell(xc: str) -> Steps:
@@ -149,13 +153,14 @@ def _pane_tab(name: str) -> Steps:
     return run(f"() => document.getElementById('tab-{name}').click()")
 
 
+CHART = "document.querySelector('svg.chart-picture')"
 SEARCH = "each.type === 'search'"
 PANE = (
     State("search-cold", sees("Load the catalogue")),
     State("search", all_of(click("Load the catalogue"), sees("15 signals"))),
     State("search-synonym", all_of(fill(SEARCH, "inflaton"), sees("inflation"))),
     State("search-nothing", fill(SEARCH, "zzzz")),
-    State("card", all_of(fill(SEARCH, "wti"), click("WTI crude oil"), when("document.querySelector('svg.chart-picture')"))),
+    State("card", all_of(fill(SEARCH, "wti"), click("WTI crude oil"), when(CHART))),
     State("insert", all_of(_pane_tab("insert"), sees("SIGNAL_HISTORY"))),
     State(
         "form",
@@ -164,6 +169,8 @@ PANE = (
             fill("each.closest('label, .field')?.innerText.startsWith('slug') || each.id.endsWith('slug')", "us-cpi"),
             fill("each.closest('label, .field')?.innerText.startsWith('start') || each.id.endsWith('start')", "N60"),
             click("Options"),
+            sees("Preview ("),
+            click("Preview ("),
             sees("First 12 of"),
         ),
     ),

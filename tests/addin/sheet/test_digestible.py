@@ -136,7 +136,7 @@ def test_rows_and_cells_that_only_have_a_format_do_not_make_the_sheet_larger(tmp
         make_book(tmp_path / "book.xlsx", {"A1": 1}),
         sheet1_xml=(
             r"</row></sheetData>",
-            '<c r="AMJ1" s="0"/></row><row r="1048576" ht="12.8" customHeight="1"><c r="A1048576" s="0"/></row></sheetData>',
+            '<c r="AMJ1" s="0"/></row><row r="1048576" ht="12.8"><c r="A1048576" s="0"/></row></sheetData>',
         ),
     )
     (sheet,) = (text for name, text in opened_book(book, name="book.xlsx")["parts"].items() if "sheets/sheet" in name)
