@@ -63,7 +63,7 @@ BAD_FILE = """async () => {
   globalThis.confirm = before;
 }"""
 QUIET = f"{SETTLED} && document.getElementById('progress').hidden"
-FRAME = "(document.querySelector('#beside iframe').contentDocument?.documentElement.dataset.ready === 'yes')"
+FRAME = "document.querySelector('#beside iframe').contentDocument?.documentElement?.dataset.ready === 'yes'"
 
 
 def click(words: str) -> Steps:

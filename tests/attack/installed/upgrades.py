@@ -1,13 +1,12 @@
 """An earlier version upgraded in every documented way: `python -m tests.attack.installed.upgrades [REVISION] [PYTHON]`.
 
 The version of an earlier commit (the one before, unless one is named) is set up with an address and a key, and fetches
-values. After the upgrade the new version runs with the same settings, key, cache and archive, shows the same values, and
-sends no request for them.
+values. After the upgrade the new version runs with the same settings, key, cache and archive, shows the same values,
+and sends no request for them.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 import time
@@ -51,10 +50,10 @@ def wheel_of(revision: str, folder: Path) -> Path:
     """The wheel of a commit, built in a clone of its own."""
     clone = folder / "clone"
     done(run(["git", "clone", "--quiet", str(PROJECT), str(clone)], {"HOME": str(folder), "PATH": "/usr/bin:/bin"}))
-    done(
-        run(["git", "-C", str(clone), "checkout", "--quiet", revision], {"HOME": str(folder), "PATH": "/usr/bin:/bin"})
-    )
-    done(run([UV, "build", "--quiet", "--wheel", "--out-dir", str(folder / "dist"), str(clone)], user(folder / "home")))
+    environ = user(folder / "home")
+    done(run(["git", "clone", "--quiet", str(PROJECT), str(clone)], environ))
+    done(run(["git", "-C", str(clone), "checkout", "--quiet", revision], environ))
+    done(run([UV, "build", "--quiet", "--wheel", "--out-dir", str(folder / "dist"), str(clone)], environ))
     (wheel,) = (folder / "dist").glob("*.whl")
     return wheel
 
@@ -88,7 +87,7 @@ def by_pipx(python: str, home: Path, environ: dict[str, str]) -> tuple[Installed
 def upgraded(
     installed: Installed, upgrade: Callable[[], object], shelf: Shelf, service: RunningService, key: str
 ) -> str:
-    """Set the earlier version up, use it, upgrade it; the two versions. Raises `AssertionError` where anything is lost."""
+    """Set the earlier version up, use it and upgrade it, and say how; `AssertionError` where anything is lost."""
     given = ("setup", "--url", service.url, "--key", "--host", "none", "--no-start")
     done(installed.run("addin", *given, given=f"{key}\n"))
     before, values = _version(installed), _values(installed)
