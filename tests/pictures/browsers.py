@@ -82,15 +82,17 @@ class FirefoxWindow:
 
     def __init__(self, browser: Firefox) -> None:
         self._browser = browser
+        self._is_strict = False
 
     def goto(self, url: str) -> None:
         self._browser.goto(url)
+        self._is_strict = url.endswith("taskpane.html")
 
     def size(self, width: int, height: int) -> None:
         self._browser.ask("WebDriver:SetWindowRect", width=width, height=height + 86)
 
     def evaluate(self, function: str) -> Any:
-        return self._browser.evaluate(function)
+        return self._browser.evaluate(function, beside=self._is_strict)
 
     def type(self, text: str) -> None:
         self._keys([{"type": kind, "value": letter} for letter in text for kind in ("keyDown", "keyUp")])

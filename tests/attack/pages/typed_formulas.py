@@ -36,6 +36,7 @@ A_PAGE = 400
 
 _SHOWS_PLACE = re.compile(r"\b(?:ROW|COLUMN)\(\)|^=\$?[A-Z]+\$?\d+:\$?[A-Z]+\$?\d+$")
 """Where such a formula stands decides on its value, and the lines do not tell that."""
+_SPILLS = re.compile(r"ANCHORARRAY\((\$?[A-Z]+\$?\d+)\)")
 _RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})\b")
 _COLUMNS = re.compile(r"\$?([A-Z]{1,3}):\$?([A-Z]{1,3})\b(?![\d(])")
 
@@ -75,7 +76,14 @@ def chosen(count: int | None) -> list[Line]:
     """So many lines whose value does not depend on where they stand; none where Excel's results are not there."""
     if not LINES.exists():
         return []
-    return sample([line for line in read_lines() if not any(map(_SHOWS_PLACE.search, _formulas(line)))], count)
+    return sample([line for line in read_lines() if not _depends_on_more(line)], count)
+
+
+def _depends_on_more(line: Line) -> bool:
+    """Whether a line does not tell what its value depends on: its place, or what a cell without a formula spills."""
+    spills = [name.replace("$", "") for name in _SPILLS.findall(line.formula)]
+    is_untold = any(not str(line.cells.get(name, "=")).startswith("=") for name in spills)
+    return is_untold or any(map(_SHOWS_PLACE.search, _formulas(line)))
 
 
 def _formulas(line: Line) -> list[str]:
