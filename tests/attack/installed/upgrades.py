@@ -49,7 +49,6 @@ class Shelf:
 def wheel_of(revision: str, folder: Path) -> Path:
     """The wheel of a commit, built in a clone of its own."""
     clone = folder / "clone"
-    done(run(["git", "clone", "--quiet", str(PROJECT), str(clone)], {"HOME": str(folder), "PATH": "/usr/bin:/bin"}))
     environ = user(folder / "home")
     done(run(["git", "clone", "--quiet", str(PROJECT), str(clone)], environ))
     done(run(["git", "-C", str(clone), "checkout", "--quiet", revision], environ))
