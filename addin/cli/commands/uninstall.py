@@ -116,7 +116,7 @@ def _remove(found: Sequence[InstalledItem]) -> bool:
 
 
 def _print_the_rest(settings: Settings) -> None:
-    """What a program cannot remove from here."""
+    """Print what a program cannot remove from here."""
     from dataservice.extras import this_environment
 
     if settings.redis_url:
