@@ -103,6 +103,7 @@ class BackendState:
         self.recent_calls = RecentCalls()
         """The calls made with the backend's own key, for the background refresh."""
         self.memory = MemoryBudget(settings.requests_bytes)
+        self.memory.processor.counted = self.metrics.worked
         self.store = open_store(settings)
         is_shared = place is not None or settings.redis_url is not None
         self._refreshes = SharedRefreshes(ResilientStore(self.store)) if is_shared else None
@@ -214,7 +215,7 @@ class BackendState:
             tenant.join(await self._refreshes.add(tenant.scope, began_at, force=force))
 
     async def tell(self, tenant: Tenant, post: str, lost: Collection[str], requests: int) -> int:
-        """What to tell a post that has spent `requests`, with what its own lost answer and those of `lost` told."""
+        """Return what to tell a post that spent `requests`, with what its own lost answer and those of `lost` told."""
         if self._posts is None or tenant.scope is None:
             return tenant.told.tell(post, lost, requests)
         return await self._posts.tell(tenant.scope, post, lost, requests) if post or lost else requests
