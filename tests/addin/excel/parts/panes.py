@@ -74,7 +74,9 @@ class Pane:
 
     def texts(self, selector: str) -> list[str]:
         """The texts of everything visible that the CSS selector finds, in one line each."""
-        found = self.run(lambda page: page.locator(selector).filter(visible=True).all_inner_texts())
+        # What is drawn anew meanwhile is no longer visible, and has no lines any more.
+        visible_texts = "(found) => found.filter((it) => it.checkVisibility()).map((it) => it.innerText)"
+        found = self.run(lambda page: page.locator(selector).filter(visible=True).evaluate_all(visible_texts))
         return [" ".join(text.split()) for text in found]
 
     def text(self, selector: str) -> str:

@@ -100,7 +100,7 @@ def test_dates_arrive_as_numbers_with_their_format(engine, scripted):
     ]
 
 
-def test_twenty_thousand_calls_of_one_recalculation_take_a_few_batches(engine, scripted):
+def test_twenty_thousand_calls_of_one_recalculation_take_few_batches(engine, scripted):
     shown = engine.tab.evaluate(
         """async () => {
           const values = await cells([...Array(20000).keys()].map((i) => ["SIGNAL", `s-${i}`]));
@@ -109,8 +109,9 @@ def test_twenty_thousand_calls_of_one_recalculation_take_a_few_batches(engine, s
     )
     assert shown == 20_000
     sizes = [len(batch) for batch in scripted.batches]
-    assert (sum(sizes), max(sizes)) == (20_000, 10_000)
-    assert len(sizes) <= 4  # two, and one or two more where the page is held up in the middle
+    # Two; a page that takes longer over its calls than a cell may wait sends what it has.
+    assert (sizes[0], sum(sizes)) == (10_000, 20_000)
+    assert len(sizes) <= 3
 
 
 def test_a_failed_backend_leaves_no_cell_waiting(engine, scripted):
