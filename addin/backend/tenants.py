@@ -27,7 +27,7 @@ from addin.protocol.pending_batches import PendingBatches
 from addin.protocol.response_cache import ResponseCache
 from addin.protocol.told import ToldPosts
 from dataservice.client import AsyncClient
-from udfs.engine.session import Session
+from udfs.engine import Session
 
 DEADLINE_MARGIN_S = 2.0
 """A batch ends this much after the client's own deadline, because the client's errors say more."""

@@ -15,11 +15,8 @@ from xml.sax.saxutils import escape, quoteattr
 from addin.calc import configuration
 from addin.calc.configuration import Names
 from dataservice.version import office_version
-from udfs.arguments.dates import Day, Start
-from udfs.arguments.kinds import Flag, Number
-from udfs.arguments.options import Options
-from udfs.arguments.parameters import Parameter
-from udfs.engine.registry import REGISTRY, Udf
+from udfs.arguments import Day, Flag, Number, Options, Parameter, Start
+from udfs.engine import REGISTRY, Udf
 
 MINIMUM = "25.2"
 """The first LibreOffice that reads and writes the names under which Excel stores our functions."""

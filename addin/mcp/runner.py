@@ -19,13 +19,9 @@ from addin.mcp.tools.status import quota_members
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.pending_batch import GuardedReader, PendingBatch
 from dataservice.client import Answer, AsyncClient, Bound, Catalogue, CatalogueResource, Meter, Resource
-from dataservice.client.contract.resources import CATALOGUE_AGE_S
-from dataservice.client.contract.windows import utc_day
+from dataservice.client.contract import CATALOGUE_AGE_S, utc_day
 from dataservice.errors import BoundReachedError
-from udfs.engine import batch
-from udfs.engine.effects import EVER
-from udfs.engine.run import Run
-from udfs.engine.session import Stale
+from udfs.engine import EVER, Run, Stale, batch
 from udfs.errors import UdfError, error_cell
 
 MAX_MESSAGE_CHARS = 1_000

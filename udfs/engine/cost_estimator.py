@@ -41,8 +41,7 @@ from dataservice.client import (
     WireResource,
 )
 from dataservice.client.cache.recent import is_whole
-from dataservice.client.contract.requests import HISTORY_LIMIT
-from dataservice.client.contract.resources import narrowed
+from dataservice.client.contract import HISTORY_LIMIT, narrowed
 from dataservice.client.cost import NOTHING, UNKNOWN
 from dataservice.errors import DataServiceError, NotFoundError
 from dataservice.models import Observation, Signal

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from dataservice.client import Answer, Catalogue, Page, Resource
-from dataservice.client.contract.results import Collection
+from dataservice.client.contract import Collection
 from dataservice.errors import (
     DataServiceError,
     InvalidRequestError,

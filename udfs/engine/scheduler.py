@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any, TypeVar
 
 from dataservice.client import HistoryResource, Resource, SignalResource
-from dataservice.client.contract.resources import wider
+from dataservice.client.contract import wider
 from udfs.engine.effects import Question
 from udfs.engine.run import Run
 from udfs.engine.turns import YIELD_AFTER_S, next_turn

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from dataservice.client import AsyncClient, Cost, Refresh, Resource
-from dataservice.client.contract.windows import utc_day
+from dataservice.client.contract import utc_day
 from dataservice.client.cost import UNKNOWN
 from dataservice.errors import DataServiceError
 from udfs.cells import in_python

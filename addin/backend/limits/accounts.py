@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from addin.backend.http import RETRY_AFTER_S, address_of
 from addin.backend.limits.processor import CallerTurns, Processor
-from udfs.engine.turns import TURNS
+from udfs.engine import TURNS
 
 PIECE_BYTES = 64 * 2**10
 """Sent in one go: as much as the server holds for a connection before it waits for the caller."""

@@ -10,7 +10,7 @@ from addin.mcp.schemas import TEXT, Schema
 from dataservice.client import CatalogueResource, SignalDetail, SignalResource
 from dataservice.errors import DataServiceError
 from dataservice.models import Signal
-from udfs.engine.effects import EVER, have, need
+from udfs.engine import EVER, have, need
 from udfs.timeseries.coverage import recent
 from udfs.timeseries.resample import known_only
 from udfs.timeseries.rhythm import rhythm_of

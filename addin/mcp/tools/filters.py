@@ -8,8 +8,7 @@ from datetime import UTC, date, datetime, time
 from typing import Generic, TypeVar
 
 from dataservice.models import Record
-from udfs.arguments.dates import Day
-from udfs.arguments.kinds import shown
+from udfs.arguments import Day, shown
 from udfs.records.fields import moment
 from udfs.records.lookup import LISTED, nearest
 

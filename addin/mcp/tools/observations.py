@@ -14,9 +14,8 @@ from addin.mcp.tools.rows import ROWS, label, labels
 from addin.mcp.tools.shown import SERIES, Shown, starts_at, window_of
 from addin.mcp.tools.signals import SLUG
 from addin.mcp.tools.statistics import CORRELATION, STATISTICS, statistics_of
-from dataservice.client.contract.dates import DAYS, MONTHS, Back
-from udfs.arguments.dates import Day, Last, Max, Start, StartOf, as_day
-from udfs.arguments.kinds import Count, Flag, OneOf
+from dataservice.client.contract import DAYS, MONTHS, Back
+from udfs.arguments import Count, Day, Flag, Last, Max, OneOf, Start, StartOf, as_day
 from udfs.errors import ArgumentError
 from udfs.functions.signal_history import History, history_columns
 from udfs.records.resolve import need_detail

@@ -12,11 +12,8 @@ from addin.mcp.tools.rows import has_times, labels
 from dataservice.client import AsyncClient, CatalogueResource, Cost, Quota, SignalResource
 from dataservice.client.cost import NOTHING, UNKNOWN
 from dataservice.errors import DataServiceError
-from udfs.arguments.kinds import Names
-from udfs.engine import batch
-from udfs.engine.cost_estimator import CostEstimator, Guess, spread
-from udfs.engine.effects import EVER
-from udfs.engine.run import Run
+from udfs.arguments import Names
+from udfs.engine import EVER, CostEstimator, Guess, Run, batch, spread
 from udfs.errors import UdfError
 from udfs.records.lookup import nearest
 from udfs.timeseries.coverage import recent
