@@ -19,7 +19,7 @@ CHECK_S = 3.0
 CHECKED_FOR_S = 5.0
 """An answer holds so long, so that probes cost the service little."""
 
-ANSWERED_S = 10.0
+ANSWERED_S = 5.0
 """An answer of the service so recently says more than a question without a key; an outage is seen within 15 seconds."""
 
 RECENT_S = 60.0
