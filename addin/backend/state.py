@@ -215,7 +215,7 @@ class BackendState:
             tenant.join(await self._refreshes.add(tenant.scope, began_at, force=force))
 
     async def tell(self, tenant: Tenant, post: str, lost: Collection[str], requests: int) -> int:
-        """What to tell a post that has spent `requests`, with what its own lost answer and those of `lost` told."""
+        """Return what to tell a post that spent `requests`, with what its own lost answer and those of `lost` told."""
         if self._posts is None or tenant.scope is None:
             return tenant.told.tell(post, lost, requests)
         return await self._posts.tell(tenant.scope, post, lost, requests) if post or lost else requests

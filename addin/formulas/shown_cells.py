@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from addin.formulas.areas import Area, area_of
-from addin.formulas.lexer import Token, tokens
+from addin.formulas.lexer import REFERENCE, Token, tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """What is shown where the cell holds this text, of which a blank cell holds none: a text, or another cell."""
+    """The text or other cell shown where a cell holds this text, of which a blank cell holds none."""
 
     text: str
     by: str | Area
@@ -61,13 +62,15 @@ def cell_reference(formula: str) -> CellReference | None:
 LONGEST = 400
 """Characters of such a formula; texts in it are short."""
 
+_AS_TEXT = r'(?:&"")?'
+_BEGINNING = re.compile(
+    rf"=?(?:{REFERENCE}{_AS_TEXT}\Z|HYPERLINK\(|IF\((?:ISERR\(|{REFERENCE}{_AS_TEXT}=))", re.IGNORECASE
+)
+
 
 def _may_be(formula: str) -> bool:
     """Return whether a formula is short, and one cell, or begins as these do."""
-    text = formula.removeprefix("=")
-    if len(text) > LONGEST:
-        return False
-    return text[:3].upper() == "IF(" or text[:10].upper() == "HYPERLINK(" or "(" not in text
+    return len(formula) <= LONGEST and _BEGINNING.match(formula) is not None
 
 
 def _named(read: Sequence[Token]) -> list[str | Area]:

@@ -24,7 +24,7 @@ GoesOn: TypeAlias = Callable[[int], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a tool found: the members of its result, what they lack, and how to go on.
+    """The result of a tool: its members, what they lack, and how to go on.
 
     `listed` is the member whose items may be too many for one answer, and `goes_on` tells how to get the others;
     `next` is how to go on where all of them fit. `suggestions` are names that are near what was not found.

@@ -218,7 +218,7 @@ class Batches:
     async def _completed(
         self, calls: Sequence[bytes], found: Sequence[Ready | None], where: str
     ) -> tuple[list[Ready], int]:
-        """What was found, and in place of what was not the answer worked out, each text once; the requests spent."""
+        """Return what was found, else the answer worked out, each text once; and the requests spent."""
         texts = list(dict.fromkeys(compress(calls, map(not_, found))))
         if not texts:
             return [ready for ready in found if ready is not None], 0

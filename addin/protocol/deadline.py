@@ -27,7 +27,7 @@ STORE_GRACE_S = 3.0
 
 
 class Progress:
-    """When the service last answered anything."""
+    """The moment at which the service last answered anything."""
 
     def __init__(self) -> None:
         self.at = -math.inf

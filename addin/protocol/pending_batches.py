@@ -54,7 +54,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PartialReply:
-    """What a post gets: its answers, how many of them are still to come, and how far all loads of the key are."""
+    """The reply to a post: its answers, how many are still to come, and how far all loads of the key are."""
 
     answers: Answers
     pending: int

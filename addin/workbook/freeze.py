@@ -57,7 +57,7 @@ class StaleValuesError(WorkbookError):
 
 @dataclass(slots=True)
 class Frozen:
-    """What a freeze did."""
+    """The result of a freeze."""
 
     cells: int = 0
     """Formulas of ours that became values."""

@@ -109,7 +109,7 @@ def since_moment(since: Since, now: float) -> date:
 
 @dataclass(frozen=True, kw_only=True)
 class Start(Kind):
-    """Where a window starts: a day, relative text, `MAX` or `N60`."""
+    """The start of a window: a day, relative text, `MAX` or `N60`."""
 
     first_of_period: bool = True
     python_type: ClassVar[Any] = date | str

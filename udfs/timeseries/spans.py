@@ -81,7 +81,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """What is needed before the first row shown: periods, months and days, and so many observations before those.
+    """The lead needed before the first row shown: periods, months and days, and so many observations before those.
 
     `since` is a day that must be known. `has_age` asks how old a series without periods is: for one observation more.
     """

@@ -142,7 +142,7 @@ def run(
 
 
 def _print(made: Entry) -> None:
-    """What install would write and run."""
+    """Print what install would write and run."""
     echo(f"{made.place}\n")
     echo(made.text)
     for step in made.start:

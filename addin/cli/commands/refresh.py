@@ -39,7 +39,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 class Engine(StrEnum):
-    """What evaluates the formulas."""
+    """The program that evaluates the formulas."""
 
     BUILTIN = "builtin"
     LIBREOFFICE = "libreoffice"

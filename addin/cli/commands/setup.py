@@ -17,7 +17,7 @@ from dataservice.terminal.printing import echo
 
 
 class Host(StrEnum):
-    """Where formulas will be used."""
+    """The program in which formulas will be used."""
 
     EXCEL = "excel"
     CALC = "calc"

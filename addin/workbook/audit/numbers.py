@@ -143,7 +143,7 @@ def moment(seconds: float) -> str:
 
 
 def name_of_book(path: Path, audit: Path) -> str:
-    """How lines in the file `audit` name the book at `path`: from the file's folder, so that both may move together."""
+    """Return how lines in the file `audit` name the book at `path`: from its folder, so that both may move together."""
     try:
         name = os.path.relpath(path.absolute(), audit.absolute().parent)
     except ValueError:  # on another drive

@@ -19,7 +19,7 @@ from udfs.engine.session import Outcome
 
 @dataclass(frozen=True, slots=True)
 class BookCost:
-    """What a refresh of a book would spend now."""
+    """The requests that a refresh of a book would spend now."""
 
     cost: Cost
     remaining: int | None
@@ -75,7 +75,7 @@ class CalculatedCell(NamedTuple):
 
 @dataclass(slots=True)
 class Refreshed:
-    """What a refresh did."""
+    """The result of a refresh."""
 
     cells: int = 0
     """Formulas computed."""

@@ -39,7 +39,7 @@ Asking: TypeAlias = Callable[[Sequence[Call]], Awaitable[Sequence[Outcome | None
 
 @dataclass(slots=True)
 class WorkedOut:
-    """What came of the formulas, and the answers that went into them."""
+    """The results of the formulas, and the answers that went into them."""
 
     results: list[Result] = field(default_factory=list)
     """Every formula, but those that rest on nothing of ours and could not be worked out."""
