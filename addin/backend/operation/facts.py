@@ -43,6 +43,7 @@ async def facts_of(backend: BackendState) -> dict[str, float]:
     readiness = await backend.readiness.now()
     facts = {f"{part}_up": float(state == "ok") for part, state in readiness.parts.items()}
     facts["started_seconds"] = backend.started_at
+    facts["workers_wanted"] = settings.workers
     with suppress(OSError):
         facts["disk_free_bytes"] = shutil.disk_usage(backend.cache_folder).free
     if (quota := backend.own.client.quota_now) is not None:

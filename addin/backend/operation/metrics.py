@@ -163,6 +163,7 @@ FACTS = {
     "quota_cap": "Requests that the backend's own key has each month.",
     "budget_remaining": "Requests of the month that may still be spent, by reserve and budget.",
     "certificate_end_seconds": "When the certificate that users see ends, in seconds since 1970.",
+    "workers_wanted": "How many processes are to answer.",
     "started_seconds": "When the backend started, in seconds since 1970.",
 }
 """Gauges that are there where they are known, and what they tell."""

@@ -26,6 +26,11 @@ class ServiceWatch:
         """Whether something was learned of the service so recently."""
         return self._clock() - self._told_at < seconds
 
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the last request had no answer, which may have been a restart: it is to be asked."""
+        return self._failures > 0 and self.problem is None
+
     def answered(self, status: int) -> None:
         """Note the status of an answer."""
         if status >= 500:

@@ -151,4 +151,5 @@ def share_of(settings: Settings, workers: int) -> Settings:
         "memo_bytes",
         "requests_bytes",
     )
-    return msgspec.structs.replace(settings, **{name: -(-getattr(settings, name) // workers) for name in names})
+    parts = {name: -(-getattr(settings, name) // workers) for name in names}
+    return msgspec.structs.replace(settings, workers=workers, **parts)
