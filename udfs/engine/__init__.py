@@ -1,6 +1,6 @@
 """What runs the functions: the registry, their effects, the batch that answers them, the session."""
 
-from udfs.engine.batch import Reader
+from udfs.engine.batch import Reader, answer
 from udfs.engine.cost_estimator import CostEstimator, Guess, spread
 from udfs.engine.effects import EVER, gather, have, need
 from udfs.engine.registry import REGISTRY, Udf, find
@@ -23,6 +23,7 @@ __all__ = [
     "Session",
     "Stale",
     "Udf",
+    "answer",
     "find",
     "gather",
     "have",

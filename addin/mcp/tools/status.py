@@ -13,7 +13,8 @@ from dataservice.client import AsyncClient, CatalogueResource, Cost, Quota, Sign
 from dataservice.client.cost import NOTHING, UNKNOWN
 from dataservice.errors import DataServiceError
 from udfs.arguments import Names
-from udfs.engine import EVER, CostEstimator, Guess, Run, batch, spread
+from udfs.engine import EVER, CostEstimator, Guess, Run, spread
+from udfs.engine import answer as answer_runs
 from udfs.errors import UdfError
 from udfs.records.lookup import nearest
 from udfs.timeseries.coverage import recent
@@ -132,7 +133,7 @@ async def _cost(calls: Sequence[PlannedCall], tools: dict[str, Tool], now: float
     guesses = [CostEstimator(client, guess, now) for guess in Guess]
     for foresight in guesses:
         runs = [Run(_bound(call, tools, now, client)) for call in calls]
-        await batch.answer(runs, foresight, now)
+        await answer_runs(runs, foresight, now)
         if not all(run.error is None or isinstance(run.error, UdfError | DataServiceError) for run in runs):
             return UNKNOWN
     return spread(foresight.by_subject() for foresight in guesses)
