@@ -222,7 +222,7 @@ class BackendServer(uvicorn.Server):
 
 
 def _config(app: ASGIApp, listener: Listener, grace_s: float) -> uvicorn.Config:
-    """How uvicorn serves `app`."""
+    """Return how uvicorn serves `app`."""
     certificate = listener.certificate
     return uvicorn.Config(
         app,

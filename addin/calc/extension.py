@@ -89,7 +89,7 @@ def _interface(functions: Iterable[Udf], names: Names) -> Interface:
 
 
 def _built(extension: Extension, functions: Iterable[Udf], names: Names) -> dict[str, Any]:
-    """What the component knows about the functions and itself."""
+    """Return what the component knows about the functions and itself."""
     return {
         "namespace": names.namespace,
         "interface": names.interface,

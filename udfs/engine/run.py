@@ -39,7 +39,7 @@ class Resolved(msgspec.Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, question: Question, reply: Reply) -> Resolved:
-        """What a function learns that asked `question`."""
+        """Return what a function learns that asked `question`."""
         if isinstance(reply, Answer):
             max_age_s, fresh_until = question.cached_max_age_s, reply.fresh_until
             if max_age_s:

@@ -27,7 +27,7 @@ LOOK_S = 3.0
 
 
 def has_token(request: Request, token: str) -> bool:
-    """Whether the request carries the token for metrics; never where none is set."""
+    """Return whether the request carries the token for metrics; never where none is set."""
     sent = request.headers.get("authorization", "").encode()
     return bool(token) and hmac.compare_digest(sent, f"Bearer {token}".encode())
 
@@ -67,7 +67,7 @@ class PublicCertificate:
         self._ends_at: float | None = None
 
     async def ends_at(self) -> float | None:
-        """When it ends, in seconds since 1970; None where that is not known."""
+        """Return when it ends, in seconds since 1970; None where that is not known."""
         if self._address is not None and self._clock() - self._looked_at > LOOK_EVERY_S:
             self._looked_at = self._clock()
             with suppress(OSError, ValueError):

@@ -170,7 +170,7 @@ FACTS = {
 
 
 def results(unusual: Iterable[bytes]) -> Counts[str]:
-    """How many answers without a value there are of each kind of error; pending ones are none yet.
+    """Return how many answers without a value there are of each kind of error; pending ones are none yet.
 
     >>> results([b'{"error":"#N/A","message":"x","kind":"quota"', b'{"pending":true}', b'{"error":"#VALUE!"'])
     Counter({'quota': 1, 'other': 1})

@@ -64,7 +64,7 @@ def in_its_spelling(given: str, known: Iterable[str]) -> str | None:
 
 
 def known_values(records: Iterable[T], values: Values[T]) -> list[str]:
-    """What the records have of a kind, the most frequent first."""
+    """Return what the records have of a kind, the most frequent first."""
     counted: dict[str, int] = {}
     for record in records:
         for value in values(record):

@@ -91,7 +91,7 @@ async def get_signal(
     slugs: Annotated[Sequence[str] | None, SLUGS] = None,
     history: Annotated[int, Count(help="how many of the latest observations to add", least=0, most=HISTORY_LIMIT)] = 12,
 ) -> Found:
-    """What a signal measures, its latest value, the change from the value before, and its latest observations.
+    """Return what a signal measures, its latest value, the change from the value before, and its latest observations.
 
     With slugs in place of slug, a table of several: each with its name, unit, source, frequency, date, latest value
     and change. Costs one request a signal, which also answers get_observations where 365 observations reach back far

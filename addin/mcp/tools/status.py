@@ -64,7 +64,7 @@ def status_tool(tools: Sequence[Tool]) -> Tool:
         now: float,
         client: AsyncClient,
     ) -> Found:
-        """What is left of the month's requests (`quota`, with its age), at no request. Sends nothing.
+        """Return what is left of the month's requests (`quota`, with its age), at no request. Sends nothing.
 
         With slugs: which of them are cached, how old, and for how long they are fresh. With calls: what each would
         spend now, and all together, from at_least to at_most. Use it before many or wide calls.
@@ -97,7 +97,7 @@ def quota_members(quota: Quota, now: float) -> dict[str, Any]:
 
 
 async def _cached(name: str, now: float, client: AsyncClient) -> dict[str, Any]:
-    """What is at hand of one signal."""
+    """Return what is at hand of one signal."""
     catalogue = await client.have(CatalogueResource(), max_age_s=EVER)
     listed = catalogue.value.find(name) if catalogue else None
     slug = listed.slug if listed else name
@@ -119,7 +119,7 @@ async def _cached(name: str, now: float, client: AsyncClient) -> dict[str, Any]:
 async def _priced(
     calls: Sequence[PlannedCall], tools: dict[str, Tool], now: float, client: AsyncClient
 ) -> dict[str, Any]:
-    """What calls would spend together, or why one cannot be made."""
+    """Return what calls would spend together, or why one cannot be made."""
     try:
         cost = await _cost(calls, tools, now, client) if calls else NOTHING
     except UdfError as error:
