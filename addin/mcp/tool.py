@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 from addin.mcp.schemas import MAX_REQUESTS, Schema
 from dataservice.client import AsyncClient
-from dataservice.client.contract.windows import utc_day
-from udfs.arguments.parameters import Parameter, signature_of
+from dataservice.client.contract import utc_day
+from udfs.arguments import Parameter, signature_of
 from udfs.errors import ArgumentError
 from udfs.records.lookup import nearest
 

@@ -37,7 +37,7 @@ _KEPT = {
 
 
 def kept_only(package: Package) -> dict[str, int]:
-    """How many of each kind of thing the page does not show, but a copy keeps."""
+    """Return how many of each kind of thing the page does not show, but a copy keeps."""
     counted: Counter[str] = Counter()
     for part in package.parts():
         counted.update(kind for kind, pattern in _KEPT.items() if re.search(pattern, f"/{part}", re.IGNORECASE))

@@ -100,7 +100,7 @@ def _prepared(book: Book, name: str, namespace: str) -> dict[str, list[list[Scal
 
 
 def _stored(sheet: Sheet, namespace: str, unstable: set[Place]) -> dict[str, Any]:
-    """What the file has for each formula, None where it has no value; what has its rows in `values` is left out.
+    """Return what the file has for each formula, None where it has no value; what has its rows in `values` is left out.
 
     So are formulas that are another value whenever they are worked out.
     """
@@ -148,7 +148,7 @@ def _count_from_1900(book: Book, sheet: Sheet) -> None:
 
 
 def shows_day(book: Book, style: int) -> bool:
-    """Whether cells of this style show a day, and not only a time."""
+    """Return whether cells of this style show a day, and not only a time."""
     return book.styles is not None and book.styles.is_day(style)
 
 
@@ -174,7 +174,7 @@ def _mark_texts(sheet: Sheet, *, rewrite: bool) -> None:
 
 
 def _is_ours_alone(formula: Formula, namespace: str) -> bool:
-    """Whether the formula is one call of ours, so that its value is the call's."""
+    """Return whether the formula is one call of ours, so that its value is the call's."""
     try:
         parse(formula.text, namespace)
     except Unworkable:

@@ -15,8 +15,8 @@ from typing import TypeGuard
 import msgspec
 
 from dataservice.client import Answer, HistoryResource, KnownDaysResource, SignalDetail, SignalResource
-from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
-from dataservice.client.contract.windows import Window as Days
+from dataservice.client.contract import OBSERVATIONS_LIMIT
+from dataservice.client.contract import Window as Days
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
 from udfs.arguments.dates import as_day

@@ -15,8 +15,8 @@ import numpy as np
 
 from dataservice.client import SeenSignalsResource, SignalDetail, Vintages, VintagesResource
 from dataservice.client.archive.looked import NEVER_YET, end_of_day
-from dataservice.client.contract.windows import Window as Days
-from dataservice.client.contract.windows import day_after
+from dataservice.client.contract import Window as Days
+from dataservice.client.contract import day_after
 from dataservice.observations import Observations
 from udfs.arguments.dates import Day, as_day
 from udfs.arguments.kinds import Explained, OneOf

@@ -13,7 +13,7 @@ import typer
 
 from addin.config.settings import PREFIX, config_file, load_settings, write_private
 from addin.errors import AddinError
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo
 
 
 class Host(StrEnum):

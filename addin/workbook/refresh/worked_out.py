@@ -27,7 +27,7 @@ from addin.workbook.refresh.dependencies import OurCell
 from addin.workbook.refresh.plan import Plan
 from udfs import Call, Session
 from udfs.cells import Grid, Scalar, cells_of
-from udfs.engine.session import Outcome
+from udfs.engine import Outcome
 from udfs.errors import CellError, ErrorCode
 
 MAX_FILLED_CELLS = 1_000_000
