@@ -228,7 +228,7 @@ class BookCalculation:
         return results
 
     def _refusal(self, formula: BookFormula) -> str:
-        """Why a formula is not even tried; empty where it is."""
+        """Return why a formula is not even tried; empty where it is."""
         shape = formula.shape
         why = self._shape_refusal(shape)
         if not why and shape.single and not all(map(_is_one_cell, map(formula.references.__getitem__, shape.single))):
@@ -237,7 +237,7 @@ class BookCalculation:
 
     @cached_property
     def _shape_refusal(self) -> Callable[[Shape], str]:
-        """Why no formula of a shape is tried; copied formulas have one shape."""
+        """Return why no formula of a shape is tried; copied formulas have one shape."""
         as_shown = self._book.calculates_as_shown
         hides_rows = cache(lambda: any(map(self._book.hides_rows, self._book.sheet_names)))
 
@@ -254,7 +254,7 @@ class BookCalculation:
         return refusal
 
     def _old(self, formula: BookFormula) -> Any:
-        """What the file holds for a formula, as the engine would give it."""
+        """Return what the file holds for a formula, as the engine would give it."""
         if formula.is_array:
             return [[to_engine(each) for each in row] for row in self._old_shown(formula)[1]]
         value = self._value(formula.place)
@@ -301,7 +301,7 @@ def _differs(shape: Shape) -> str:
 
 
 def _may_find(formula: BookFormula, cells: Mapping[str, object]) -> bool:
-    """Whether a formula may find one of these cells, by sheet, while it calculates.
+    """Return whether a formula may find one of these cells, by sheet, while it calculates.
 
     Moved and built ranges stay on their sheet; a text, or a name that nobody read, may name any.
     """
@@ -311,7 +311,7 @@ def _may_find(formula: BookFormula, cells: Mapping[str, object]) -> bool:
 
 
 def _shown(found: Any) -> tuple[Scalar, Sequence[Sequence[Scalar]]]:
-    """What a cell shows, and the rows of an array formula, of what the engine gave."""
+    """Return what a cell shows, and the rows of an array formula, of what the engine gave."""
     if type(found) is not list:
         return to_cell(found), ()
     rows = [[to_cell(value) for value in row] for row in found]

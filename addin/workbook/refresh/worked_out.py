@@ -27,7 +27,7 @@ from addin.workbook.refresh.dependencies import OurCell
 from addin.workbook.refresh.plan import Plan
 from udfs import Call, Session
 from udfs.cells import Grid, Scalar, cells_of
-from udfs.engine.session import Outcome
+from udfs.engine import Outcome
 from udfs.errors import CellError, ErrorCode
 
 MAX_FILLED_CELLS = 1_000_000
@@ -39,7 +39,7 @@ Asking: TypeAlias = Callable[[Sequence[Call]], Awaitable[Sequence[Outcome | None
 
 @dataclass(slots=True)
 class WorkedOut:
-    """What came of the formulas, and the answers that went into them."""
+    """The results of the formulas, and the answers that went into them."""
 
     results: list[Result] = field(default_factory=list)
     """Every formula, but those that rest on nothing of ours and could not be worked out."""

@@ -12,7 +12,7 @@ from addin.workbook.refresh.report import AnsweredCall, CalculatedCell, Refreshe
 from addin.workbook.refresh.spill import spill
 from addin.workbook.refresh.worked_out import WorkedOut
 from udfs.cells import Grid, Scalar, cells_of
-from udfs.engine.session import Outcome
+from udfs.engine import Outcome
 from udfs.errors import CellError
 
 
