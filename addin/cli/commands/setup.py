@@ -120,9 +120,8 @@ def _test() -> None:
     try:
         echo(f"It works: {asyncio.run(ask())}.")
     except DataServiceError as error:
-        raise AddinError(
-            f"address or key do not work yet: {reason(error, 'This')} Change them with: addin setup"
-        ) from None
+        why = reason(error, "This").rstrip(".")
+        raise AddinError(f"address or key do not work yet: {why}. Change them with: addin setup") from None
 
 
 def _add_to(host: Host) -> None:
