@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from cachetools import LRUCache
+from msgspec.structs import replace
 
 from dataservice.client.cache.answer import Answer, Miss, Source
 from dataservice.client.cache.answer_cache import AnswerCache
