@@ -138,8 +138,8 @@ def window_of_detail(detail: SignalDetail) -> Window:
     if not len(history):
         return Window(date.max, date.min)
     days = history.times.astype("datetime64[D]")
-    first_day_may_be_cut = bool(np.any(days[1:] == days[:-1]))
-    return Window(history.first_day + timedelta(days=first_day_may_be_cut), date.max)
+    first_day_may_be_cut = bool((days[1:] == days[:-1]).any())
+    return Window(days[0].item() + timedelta(days=first_day_may_be_cut), date.max)
 
 
 def _with_answer(history: History, window: Window, found: Observations, at: float) -> History:
