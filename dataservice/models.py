@@ -107,7 +107,7 @@ class Index(Record, frozen=True, kw_only=True):
         )
 
     def readings(self) -> dict[str, tuple[float, str | None]]:
-        """What may be the current reading and its `observed_at`, by the name of the field."""
+        """Return what may be the current reading and its `observed_at`, by the name of the field."""
         found: dict[str, tuple[float, str | None]] = {}
         for name in READING_FIELDS:
             told = self.extra.get(name)

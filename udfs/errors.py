@@ -158,7 +158,7 @@ _KINDS: dict[type[Exception], ErrorKind] = {
 
 
 def reason(error: DataServiceError, function: str) -> str:
-    """Why the service gave no (fresh) answer, in one sentence that begins with the state."""
+    """Return why the service gave no (fresh) answer, in one sentence that begins with the state."""
     match error:
         case MissingKeyError():
             return "no API key: set one with `addin key set` or in the task pane"

@@ -103,6 +103,7 @@ class BackendState:
         self.recent_calls = RecentCalls()
         """The calls made with the backend's own key, for the background refresh."""
         self.memory = MemoryBudget(settings.requests_bytes)
+        self.memory.processor.counted = self.metrics.worked
         self.store = open_store(settings)
         is_shared = place is not None or settings.redis_url is not None
         self._refreshes = SharedRefreshes(ResilientStore(self.store)) if is_shared else None

@@ -41,6 +41,9 @@ MAX_UNPROVEN = 128
 MAX_WAITING = 1_000
 """Batches of one key that wait for their turn: what a workbook sends cell by cell, on a slow connection."""
 
+MAX_UNPROVEN_OF_ADDRESS = MAX_UNPROVEN // 2
+"""Of these, one address has at most so many: who makes keys up there keeps new users out nowhere else."""
+
 UNPROVEN_IDLE_S = 30.0
 """A key that was not accepted by then is forgotten."""
 
@@ -70,6 +73,8 @@ class Tenant:
         """The hash that names the key in the store, once it was looked up."""
         self._turns = asyncio.Semaphore(settings.max_user_batches)
         self._waiting = 0
+        self.address = ""
+        """Where an unknown key came from first."""
         self.users = 0
         self.used_at = 0.0
         self.retired = False
@@ -229,9 +234,15 @@ class UserTenants:
                 f"too many unknown keys from {address}; try again in {ceil(wait_s)} s (setting max_new_keys)",
                 headers={"retry-after": str(ceil(wait_s))},
             )
-        if sum(waiting.users > 0 for waiting in self._unproven.values()) >= MAX_UNPROVEN:
-            raise HTTPException(503, "too many keys are new at the moment; try again in a few seconds")
+        waiting = [tenant.address for tenant in self._unproven.values() if tenant.users]
+        if len(waiting) >= MAX_UNPROVEN or waiting.count(address) >= MAX_UNPROVEN_OF_ADDRESS:
+            raise HTTPException(
+                503,
+                "too many keys are new at the moment; try again in a few seconds",
+                headers={"retry-after": str(RETRY_AFTER_S)},
+            )
         tenant = self._unproven[key] = self._open(key)
+        tenant.address = address
         return tenant
 
     def _admit(self, key: str, address: str) -> None:

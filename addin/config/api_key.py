@@ -133,7 +133,7 @@ class KeychainError(SettingsError):
 
 
 def _of_keychain(action: str, step: Callable[[], T]) -> T:
-    """What `step` returns; raises `KeychainError` for whatever this system's keychain raises."""
+    """Return what `step` returns; raises `KeychainError` for whatever this system's keychain raises."""
     try:
         return step()
     except Exception as error:
@@ -202,7 +202,7 @@ class KeyStore:
         return found
 
     def may_hold_more(self) -> bool:
-        """Whether the keychain holds, or may hold, a key of this service, used or not."""
+        """Return whether the keychain holds, or may hold, a key of this service, used or not."""
         return self._may_hold_a_key()
 
     def _from_keychain(self) -> str | None:
@@ -235,7 +235,7 @@ class KeyStore:
         return True
 
     def _into_keychain(self, key: str) -> bool:
-        """Whether the keychain holds the key now; some accept a secret and drop it."""
+        """Return whether the keychain holds the key now; some accept a secret and drop it."""
         keychain = self._keychain
         if keychain is None:
             return False

@@ -93,7 +93,7 @@ def argument_name(parameter: Parameter) -> str:
 
 
 def cell_value(result: Any, show_error: Callable[[CellError], str] = error_text) -> Plain | list[list[Plain]]:
-    """What a cell shows of a result: a value, or rows that spill, beginning with the header if there is one.
+    """Return what a cell shows of a result: a value, or rows that spill, beginning with the header if there is one.
 
     Dates stay dates; `show_error` makes text of an error.
     """

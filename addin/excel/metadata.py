@@ -75,7 +75,7 @@ def _accepts_ranges(parameter: Parameter) -> bool:
 
 
 def _has_drop_down(parameter: Parameter) -> bool:
-    """Whether Excel offers a drop-down: it does so for single values only, and then accepts no other value."""
+    """Return whether Excel offers a drop-down: it does so for single values only, and then accepts no other value."""
     return bool(parameter.kind.choices) and not parameter.kind.open_choices and not _accepts_ranges(parameter)
 
 

@@ -103,7 +103,7 @@ class ToolRunner:
         return msgspec.structs.replace(self._settings, ask_above=most)
 
     def _failure(self, run: Run, error: BaseException, tool: Tool) -> str:
-        """Why a call failed, what it spent, and what is left."""
+        """Return why a call failed, what it spent, and what is left."""
         advice = f"; {RAISE}" if isinstance(error, BoundReachedError) else ""
         text = _in_one_line(error_cell(error, tool.name).message) + advice
         quota, spent = self._client.quota_now, run.requests + self._untold.take()
@@ -129,7 +129,7 @@ class ToolRunner:
         return shortened(result, found.listed, found.goes_on)
 
     def _account(self, run: Run, tool: Tool, now: float) -> dict[str, Any]:
-        """What the call spent, how old its answers are, and what is left."""
+        """Return what the call spent, how old its answers are, and what is left."""
         stale = Stale.of(run, tool.name, now)
         ages = stale is None and run.fresh_until != EVER
         fresh_for_s = max(0.0, run.fresh_until - now) if ages else 0.0

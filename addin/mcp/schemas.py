@@ -58,7 +58,7 @@ def record_of(kind: type[Record], derived: Mapping[str, Schema] | None = None) -
 
 
 def _plain(declared: Schema) -> Schema:
-    """What a field is where it is there."""
+    """Return what a field is where it is there."""
     form: Schema = next((each for each in declared.get("anyOf", ()) if each["type"] != "null"), declared)
     plain: Schema = {"type": form["type"]}
     if "items" in form:

@@ -135,7 +135,7 @@ def read_call(text: bytes, limits: BatchLimits = _DEFAULT_LIMITS) -> Call | Cell
 
 
 def read_calls(texts: Sequence[bytes], limits: BatchLimits = _DEFAULT_LIMITS) -> list[Call | CellError]:
-    """What `read_call` gives for each of `texts`, in a fraction of the time where all are calls."""
+    """Return what `read_call` gives for each of `texts`, in a fraction of the time where all are calls."""
     if texts and max(map(len, texts)) <= limits.harmless_bytes:
         try:
             decoded = _decode_calls(b"[%b]" % b",".join(texts))

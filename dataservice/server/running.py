@@ -127,7 +127,7 @@ class RunningService:
 
     @property
     def request_count(self) -> int:
-        """How many requests arrived."""
+        """Return how many requests arrived."""
         return len(self._requests)
 
     def forget_requests(self) -> None:

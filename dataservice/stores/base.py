@@ -86,15 +86,15 @@ class Store(Protocol):
 
     @property
     def tier(self) -> str:
-        """What users call this store: memory, shelf, redis."""
+        """Return what users call this store: memory, shelf, redis."""
 
     @property
     def shared(self) -> bool:
-        """Whether other processes use it too, so that leases are worth asking for."""
+        """Return whether other processes use it too, so that leases are worth asking for."""
 
     @property
     def is_remote(self) -> bool:
-        """Whether it is beyond this machine and its users: then a client seals all that it keeps there."""
+        """Return whether it is beyond this machine and its users: then a client seals all that it keeps there."""
 
     async def salt(self, proposed: bytes | None = None) -> bytes:
         """16 random bytes, made once for this cache (or `proposed`): they key the hashes that name API keys in it."""
@@ -115,7 +115,7 @@ class Store(Protocol):
         """The sizes of all entries whose name begins with `prefix`, by name."""
 
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
-        """Whether `owner` holds the lease `name` now; it ends after `ttl_s` seconds, should the owner die."""
+        """Return whether `owner` holds the lease `name` now; it ends after `ttl_s` seconds, should the owner die."""
 
     async def claim(self, name: str, owner: str, ttl_s: float) -> Claim:
         """The lease as above and, in the same step, the time of the entry `name`: has somebody just replaced it?"""

@@ -61,6 +61,6 @@ class Seal:
 
 
 def sealed_prefix(prefix: str) -> str:
-    """What the sealed names of all names with this prefix begin with."""
+    """Return what the sealed names of all names with this prefix begin with."""
     scope, slash, _ = prefix.partition("/")
     return f"{scope}{VERSION}/" if slash else ""

@@ -158,7 +158,7 @@ def _read(raw: Any, name: str, forms: str) -> StartOf:
 
 
 def _meant(raw: Any, name: str) -> str:
-    """What was meant, where that can be guessed: an option, a span without its sign, a year, a month."""
+    """Return what was meant, where that can be guessed: an option, a span without its sign, a year, a month."""
     text = raw.strip() if isinstance(raw, str) else ""
     if "=" in text:
         return f"options are the last argument, so leave {name} empty; "

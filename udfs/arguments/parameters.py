@@ -105,7 +105,7 @@ class Parameter:
 
 
 def signature_of(body: Callable[..., Any]) -> tuple[tuple[Parameter, ...], tuple[str, ...]]:
-    """What a signature declares: its parameters, by `Annotated[type, kind]`, and the names of keyword-only ones.
+    """Return what a signature declares: its parameters, by `Annotated[type, kind]`, and the names of keyword-only ones.
 
     Callers give the first; the second, such as `today`, is injected by what runs the function.
     """

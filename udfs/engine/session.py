@@ -129,12 +129,11 @@ class Session:
 
     async def _run(self, equal: EqualCalls, batch: Batch) -> None:
         for part in _in_order(equal, equal.open):
-            async for few in in_turns(part):
-                for first in few:
-                    run = equal.run(first)
-                    if isinstance(run, Run):
-                        run.used = {} if self._traced else None
-                        batch.begin(run)
+            async for first in cooperative(part):
+                run = equal.run(first)
+                if isinstance(run, Run):
+                    run.used = {} if self._traced else None
+                    batch.begin(run)
             await batch.end()
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:

@@ -143,7 +143,7 @@ class Fields(Generic[R]):
 
 
 def is_unsafe_address(name: str, value: Any) -> bool:
-    """Whether the field is an address that is none of the web, such as `javascript:`: no cell may link to it."""
+    """Return whether the field is an address that is none of the web, such as `javascript:`: no cell may link to it."""
     return isinstance(value, str) and ADDRESS_FIELD.search(name) is not None and not WEB_ADDRESS.match(value)
 
 

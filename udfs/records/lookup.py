@@ -124,7 +124,7 @@ def searched_words(search: str) -> list[str]:
 
 
 def matches(words: Sequence[str], texts: Iterable[str | None]) -> bool:
-    """Whether every word is found in one of the texts."""
+    """Return whether every word is found in one of the texts."""
     whole = "\n".join(text for text in texts if text).casefold()
     return all(word in whole for word in words)
 

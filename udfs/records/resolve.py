@@ -128,7 +128,7 @@ async def _listed(name: str) -> str:
 
 
 def looks_like_slug(name: str) -> bool:
-    """Whether a name can be requested as it is: slugs have dots or hyphens, and no capital letters.
+    """Return whether a name can be requested as it is: slugs have dots or hyphens, and no capital letters.
 
     `gold` may be a slug or the shortcode GOLD: the catalogue knows, and costs no more than to ask in vain.
     """

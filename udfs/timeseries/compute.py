@@ -56,7 +56,7 @@ class Series:
 
     @property
     def is_computed(self) -> bool:
-        """Whether values are compared with others, or combined."""
+        """Return whether values are compared with others, or combined."""
         return any(step.transform.name != "none" for step in self.steps)
 
 
@@ -156,7 +156,7 @@ class Columns:
 
     @property
     def has_enough_before(self) -> bool:
-        """Whether transforms of common rows see as many of them as they need, or all there are."""
+        """Return whether transforms of common rows see as many of them as they need, or all there are."""
         if not len(self._window_times) or all(each.is_whole for each in self.series):
             return True
         places = [place for place, each in enumerate(self.series) if each.is_computed]
@@ -187,7 +187,7 @@ class Columns:
 
     @cached_property
     def marks(self) -> list[tuple[str, ...]]:
-        """What is odd with each column, as its header says it."""
+        """Return what is odd with each column, as its header says it."""
         return [
             (*self._part_marks(each), *self._carried_mark(each, rows))
             for each, rows in zip(self.series, self.rows, strict=True)
@@ -237,7 +237,7 @@ class Columns:
         return before if is_whole else np.union1d(before, self._window_times)
 
     def _first_shown(self, place: int) -> Any:
-        """When a column begins to be shown: with its own first row, or with the table's."""
+        """Return when a column begins to be shown: with its own first row, or with the table's."""
         if self.options.sees_filled and len(self._window_times):
             return self._window_times[0].item()
         return self.series[place].starts

@@ -75,12 +75,12 @@ class Freq:
 
     @property
     def is_raw(self) -> bool:
-        """Whether every observation is a row."""
+        """Return whether every observation is a row."""
         return self.unit is Unit.RAW
 
     @property
     def months(self) -> int:
-        """How many months a period has; 0 for shorter ones."""
+        """Return how many months a period has; 0 for shorter ones."""
         return UNIT_MONTHS.get(self.unit, 0)
 
     def __str__(self) -> str:

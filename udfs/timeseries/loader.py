@@ -109,7 +109,7 @@ class NoObservationsError(NoDataError):
 
 
 def no_observations(series: Series, first: date | None, last: date | None) -> NoObservationsError:
-    """Why a window is empty: what was asked for, and the last observation before or in it that is at hand."""
+    """Return why a window is empty: what was asked for, and the last observation before or in it that is at hand."""
     observations = series.known.observations
     span = " and ".join(f"{word} {day}" for word, day in (("from", first), ("to", last)) if day)
     newest = f"; its last one is of {observations.last_day}" if len(observations) else ""
@@ -300,7 +300,7 @@ def _known(resource: HistoryResource, reply: Reply) -> Known | None:
 
 
 def _serves(known: Known | None, window: Window, *, is_near: bool) -> TypeGuard[Known]:
-    """Whether a stored history shows a window as the recent one would, or as it is asked for."""
+    """Return whether a stored history shows a window as the recent one would, or as it is asked for."""
     return known is not None and window.is_served_by(known) and (not is_near or window.tells_as_much(known))
 
 

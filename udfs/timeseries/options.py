@@ -101,11 +101,11 @@ class TableOptions:
 
     @property
     def sees_filled(self) -> bool:
-        """Whether transforms see the rows of the table, and not each series' own."""
+        """Return whether transforms see the rows of the table, and not each series' own."""
         return self.calc is Calc.FILLED and (self.fill is not Fill.NONE or self.align is Align.INTERSECT)
 
     def partial_of(self, steps: Steps) -> Partial:
-        """What is done with partial periods: nothing is compared with a part, unless that is asked for."""
+        """Return what is done with partial periods: nothing is compared with a part, unless that is asked for."""
         if self.partial is not None:
             return self.partial
         return Partial.DROP if any(step.transform.name != "none" for step in steps) else Partial.MARK

@@ -94,7 +94,7 @@ def _periods(times: Times, freq: Freq) -> tuple[Numbers, NDArray[Any]]:
 
 
 def partial_ends(observations: Observations, freq: Freq, rhythm: Rhythm, latest: date, *, is_newest: bool) -> Ends:
-    """Which of the first and last period of observations, all of them with values, are only a part of one.
+    """Return which of the first and last period of observations, all of them with values, are only a part of one.
 
     The first one is where it has fewer observations than the threshold. The last one is where it goes on after the day
     `latest` and another observation is due in it, or where it has too few and none came when the next one was due:

@@ -93,7 +93,7 @@ class Rhythm:
 
     @property
     def is_calendar(self) -> bool:
-        """Whether the calendar alone tells the periods: weeks and months do, trading days do not."""
+        """Return whether the calendar alone tells the periods: weeks and months do, trading days do not."""
         return self.pace in WEEKS or self.pace in MONTHS
 
     @property
@@ -150,7 +150,7 @@ class Rhythm:
         return day
 
     def pause(self, first_day: int, last_day: int) -> int:
-        """How many periods lie from one observed day to the next one: 1, but those of a longer pause."""
+        """Return how many periods lie from one observed day to the next one: 1, but those of a longer pause."""
         return int(self._observed_days(np.array([first_day, last_day]))[1])
 
     @property
@@ -246,7 +246,7 @@ def _months_anchor(days: Numbers, months: int) -> int | None:
 
 
 def _fits(is_near: NDArray[np.bool_], numbers: Numbers) -> bool:
-    """Whether most observations are near their place, most periods have one, and most steps are one period."""
+    """Return whether most observations are near their place, most periods have one, and most steps are one period."""
     steps = np.diff(numbers)
     return bool(is_near.mean() >= MOST and (steps > 0).mean() >= MOST and (steps == 1).mean() > 1 / 2)
 

@@ -63,14 +63,14 @@ class Labelled:
 
     @property
     def shows_rows(self) -> bool:
-        """Whether there is a row to show, and not only one to fill from."""
+        """Return whether there is a row to show, and not only one to fill from."""
         return isinstance(self.found, Series) and len(self.found.shown) > 0
 
 
 def window_for(
     start: StartOf, end: date | None, today: date, options: TableOptions, steps: Steps = (), *, now: float = 0.0
 ) -> Window:
-    """What must be known for the rows asked for: transforms look back, and so does a fill from the value before.
+    """Return what must be known for the rows asked for: transforms look back, and so does a fill from the value before.
 
     Raises `ArgumentError` where `start` lies after `end`.
     """
@@ -146,7 +146,7 @@ def window_to_fill(window: Window, columns: Sequence[Labelled], options: TableOp
 def windows_of_common_rows(
     windows: Sequence[Window], count: int, columns: Sequence[Labelled], options: TableOptions, ending: Ending
 ) -> list[Window] | None:
-    """What must be known where `N60` counts rows that all series have in common: from the 60th last of these on.
+    """Return what must be known where `N60` counts rows that all series have in common: from the 60th last of these on.
 
     None where that is known, or rows are not counted so. The first look reaches to where the slowest series begins.
     """
@@ -197,7 +197,7 @@ def _further_back(first: date | None, last: date) -> date | None:
 def windows_to_share(
     windows: Sequence[Window], columns: Sequence[Labelled], options: TableOptions, ending: Ending
 ) -> list[Window] | None:
-    """What must be known so that transforms see enough rows that all series have in common, which may be rare.
+    """Return what must be known so that transforms see enough rows that all series have in common, which may be rare.
 
     None where they see enough, or all there are.
     """
@@ -248,7 +248,7 @@ class _Column:
 
 
 def _names(laid_out: NamedColumns, data: Sequence[_Column], options: TableOptions) -> tuple[str, ...]:
-    """What columns are called in Python: by their signals, and by their headers where a signal has several."""
+    """Return what columns are called in Python: by their signals, and by their headers where a signal has several."""
     names = [name for name, _ in laid_out]
     if options.layout is Layout.LONG:
         names[-1] = "value"

@@ -91,7 +91,7 @@ class Transform:
 
     @property
     def form(self) -> str:
-        """How it is written, such as `ma(n)`."""
+        """Return how it is written, such as `ma(n)`."""
         return f"{self.name}({self.takes})" if self.takes else self.name
 
 

@@ -191,13 +191,13 @@ def _known_on(vintages: Vintages, vintage: Vintage, last: date | None) -> Known 
 
 
 def _is_empty(vintages: Vintages, vintage: Vintage, window: Window, known: Known) -> bool:
-    """Whether all days of a window were looked at, and there was nothing."""
+    """Return whether all days of a window were looked at, and there was nothing."""
     days = Days(window.first or date.min, window.last or date.max)
     return not len(known.observations) and vintages.looked.covers(days, vintage.moment)
 
 
 async def _picked(slug: str, vintage: Vintage) -> Callable[[Observations], Observations]:
-    """What makes observations show the values that were seen first; what no look tells of stays as it is."""
+    """Return what makes observations show the values that were seen first; what no look tells of stays as it is."""
     vintages = await _vintages(slug, FRESH)
     return lambda observations: _with_first_values(observations, vintages, vintage.moment)
 

@@ -41,8 +41,8 @@ class Processor:
         self._rounds_left = 0
         self.callers = 0
         """Requests under way."""
-        self.used_s = {True: 0.0, False: 0.0}
-        """Seconds used since the start, by whether the key was proven."""
+        self.counted: Callable[[float, bool], object] | None = None
+        """Called with what somebody has used, and whether their key was proven."""
 
     @property
     def waiting(self) -> int:
@@ -56,7 +56,9 @@ class Processor:
 
     def count(self, caller: CallerTurns, seconds: float) -> None:
         """Note what a caller has used."""
-        self.used_s[caller.is_proven] += seconds
+        caller.used_s += seconds
+        if self.counted is not None:
+            self.counted(seconds, caller.is_proven)
         for payer in caller.payers:
             self._used[payer] = (self.used_lately_s(payer) + seconds, self._timer())
         if len(self._used) > MOST_PAYERS:
@@ -94,6 +96,7 @@ class CallerTurns:
         self._processor = processor
         self.payers: tuple[str, ...] = (UNPROVEN, address)
         self.is_proven = False
+        self.used_s = 0.0
 
     def pay_as(self, payer: str, *, is_only: bool = False) -> None:
         """Let a proven key, or who signed in, pay; of a key that all use (`is_only`) addresses are told apart."""

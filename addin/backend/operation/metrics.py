@@ -74,6 +74,12 @@ class Metrics:
             registry=registry,
         )
         self._batch_s = Histogram("addin_batch_seconds", "How long batches took.", buckets=BATCH_S, registry=registry)
+        self._processor_s = Counter(
+            "addin_processor_seconds",
+            "Processor time of calls and books, by whether the service has accepted the caller's key.",
+            ["key"],
+            registry=registry,
+        )
         self._service = Counter(
             "addin_service_responses",
             "Answers of the service by status, or the kind of failure.",
@@ -106,6 +112,10 @@ class Metrics:
             self._cells.labels(result).inc(count)
         self._batches.labels("yes" if requests else "no").inc()
         self.requests.inc(requests)
+
+    def worked(self, seconds: float, is_proven: bool) -> None:
+        """Count processor time of a caller."""
+        self._processor_s.labels("accepted" if is_proven else "unknown").inc(seconds)
 
     def service(self, status: int | str, seconds: float) -> None:
         """Count an answer of the service, or that there was none."""

@@ -41,7 +41,7 @@ class Answering:
 
 
 def autostart_link(settings: Settings) -> Finding:
-    """Whether the backend starts at login, and with what is here now."""
+    """Return whether the backend starts at login, and with what is here now."""
     entries = entries_here()
     try:
         record = read_record(record_file())
@@ -63,12 +63,12 @@ def autostart_link(settings: Settings) -> Finding:
 
 
 def has_key_at_login(settings: Settings) -> bool:
-    """Whether a key is stored: one in this terminal's environment is gone at the next login."""
+    """Return whether a key is stored: one in this terminal's environment is gone at the next login."""
     return find_key(key_store(settings), environ={}) is not None
 
 
 def answering(settings: Settings, *, http: bool) -> Answering | None:
-    """What answers where this machine's programs look for the backend; None if nothing of ours does."""
+    """Return what answers where this machine's programs look for the backend; None if nothing of ours does."""
     url = local_url(settings)
     url = url.replace("https:", "http:", 1) if http else url
     own = certificates()

@@ -63,7 +63,7 @@ class OpenCache:
         return None if self.client is None else await self.client.scope()
 
     async def begun(self) -> dict[str, Vintages]:
-        """What cached answers alone tell of the past, by signal: those of a version that had no archive yet.
+        """Return what cached answers alone tell of the past, by signal: those of a version that had no archive yet.
 
         The next look at such a signal begins its archive with them.
         """
@@ -137,7 +137,7 @@ async def show_contents(*, as_json: bool) -> None:
 
 
 async def _shares(cache: OpenCache, scope: str | None) -> list[KeyShare]:
-    """What is kept for each key; of a sealed store the names are known for the key in use only."""
+    """Return what is kept for each key; of a sealed store the names are known for the key in use only."""
     entries, logs = await cache.store.entries(), await cache.store.logs()
     if scope is None or cache.readable is cache.store:
         return key_shares(entries, logs)
@@ -229,7 +229,7 @@ async def seal_contents() -> None:
 
 
 def amount_text(amount: Amount) -> str:
-    """How many and how large.
+    """Return how many and how large.
 
     >>> amount_text(Amount(12, 340_100))
     '12, 340.1 kB'
@@ -256,7 +256,7 @@ def _as_json(share: KeyShare, scope: str | None, begun: int) -> dict[str, Any]:
 
 
 def _place(settings: Settings, store: Store) -> str:
-    """Where the cache is, without a password."""
+    """Return where the cache is, without a password."""
     if isinstance(store, SqliteStore):
         return f"{store.path}, {bytes_text(store.path.stat().st_size)}"
     address = urlsplit(settings.redis_url or "").netloc.rpartition("@")[2]

@@ -41,7 +41,7 @@ def calc_extension(
 
 
 def _is_served_here(address: str) -> bool:
-    """Whether `addin serve` on this machine answers there, with the certificate it made itself."""
+    """Return whether `addin serve` on this machine answers there, with the certificate it made itself."""
     parts = urlsplit(address)
     return parts.scheme == "https" and parts.hostname in ("localhost", "127.0.0.1", "::1")
 

@@ -112,7 +112,7 @@ def _print(steps: Sequence[Step]) -> None:
 
 
 def _confirmed(question: str) -> bool:
-    """Whether a person says yes; without a terminal nobody is asked."""
+    """Return whether a person says yes; without a terminal nobody is asked."""
     return sys.stdin.isatty() and typer.confirm(question)
 
 

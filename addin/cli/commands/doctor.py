@@ -78,7 +78,7 @@ def _write(path: Path, findings: Sequence[Finding], settings: Settings, now: dt.
 
 
 def _libreoffice() -> list[Finding]:
-    """Whether LibreOffice can be started from this terminal; nothing where there is none."""
+    """Return whether LibreOffice can be started from this terminal; nothing where there is none."""
     from addin.calc.soffice import find_soffice, python_in_the_way
     from addin.errors import AddinError
     from addin.excel.doctor import Finding, State

@@ -98,7 +98,7 @@ def refresh(
 
 
 def _signing_files(audit: Path | None, evidence: Path | None, engine: Engine) -> SigningFiles:
-    """Where signed lines and evidence go; raises `typer.BadParameter` for what does not go together."""
+    """Return where signed lines and evidence go; raises `typer.BadParameter` for what does not go together."""
     from addin.cli.books.session import SigningFiles
 
     if audit is not None and engine is not Engine.BUILTIN:
@@ -121,7 +121,7 @@ def _refresh_one(
 
 
 def _target(book: Path, output: Path | None) -> Path:
-    """Where the book goes; a wrong place is refused before anything is asked."""
+    """Return where the book goes; a wrong place is refused before anything is asked."""
     from addin.workbook.ooxml.target import Target
 
     target = output or book

@@ -61,7 +61,7 @@ class User:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What goes with each of their requests. A proxy on this machine would say that they came over HTTPS."""
+        """Return what goes with each of their requests. A proxy on this machine would say that they came over HTTPS."""
         headers = {"content-type": "application/json", "x-forwarded-proto": "https"}
         return headers if self.key is None else headers | {"x-data-service-key": self.key}
 

@@ -63,7 +63,7 @@ class Block:
 
     @property
     def is_frozen(self) -> bool:
-        """Whether it is about a copy with values in place of formulas."""
+        """Return whether it is about a copy with values in place of formulas."""
         return self.begin.get("by") == FREEZE
 
 
@@ -112,7 +112,7 @@ def block_lines(
 
 
 def stamped_bytes(public_key: str, signature: str, statement: Mapping[str, Any] | None) -> bytes:
-    """What the time stamp in the last line of a block covers."""
+    """Return what the time stamp in the last line of a block covers."""
     return orjson.dumps([public_key, signature, statement])
 
 
@@ -122,12 +122,12 @@ def hash_in(line: bytes) -> str:
 
 
 def is_end(line: bytes) -> bool:
-    """Whether a line, with its line feed or without, is the whole last one of a block."""
+    """Return whether a line, with its line feed or without, is the whole last one of a block."""
     return line.startswith(b'{"type":"end",') and line.rstrip().endswith(b'"}')
 
 
 def is_begin(line: bytes) -> bool:
-    """Whether a line begins a block."""
+    """Return whether a line begins a block."""
     return line.startswith(b'{"type":"begin",')
 
 
@@ -237,7 +237,7 @@ class _Reader:
             self._chain.notes.append(f"it took the place of another file of signed lines, with the seal {seal}…")
 
     def end(self) -> Chain:
-        """What was read."""
+        """Return what was read."""
         return self._chain
 
 

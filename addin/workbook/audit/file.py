@@ -105,7 +105,7 @@ class AuditFile:
                 _unlock(stream)
 
     def _whole_end(self, stream: BinaryIO) -> _End:
-        """Where the last whole block ends; lines after it broke off and will be cut."""
+        """Return where the last whole block ends; lines after it broke off and will be cut."""
         if self._end is not None and stream.seek(0, os.SEEK_END) == self._end.size:
             return self._end
         stream.seek(0)
@@ -159,7 +159,7 @@ class Seals:
         return self._read(audit_id) if audit_id else ""
 
     def replaced(self, path: Path, audit_id: str) -> dict[str, str]:
-        """Which other file of lines was at this place before; empty where there was none."""
+        """Return which other file of lines was at this place before; empty where there was none."""
         before, _, seal = self._read(self._place(path)).partition(" ")
         return {"audit": before, "seal": seal} if before and before != audit_id else {}
 

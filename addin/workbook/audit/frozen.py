@@ -87,7 +87,7 @@ def sign_copy(book: Path, frozen: Path, target: Path, signer: BookSigner, *, nam
 
 
 def _known(book: Path, signer: BookSigner, namespace: str) -> Known:
-    """What the last lines about the book say; nothing where none were signed, or the lines were altered."""
+    """Return what the last lines about the book say; nothing where none were signed, or the lines were altered."""
     for audit in (signer.audit.path, None):
         try:
             verified = verify_book(book, audit, namespace=namespace)

@@ -117,7 +117,7 @@ def _argument(value: Any) -> Any:
 
 
 def _is_source(resource: Resource[Any]) -> bool:
-    """Whether values rest on its answer; others only tell what is known here, so that less is asked."""
+    """Return whether values rest on its answer; others only tell what is known here, so that less is asked."""
     return resource.is_requested or isinstance(resource, VintagesResource)
 
 
@@ -184,7 +184,7 @@ def read_back(value: Any) -> Scalar:
 
 
 def holds(found: Scalar, value: Any) -> bool:
-    """Whether a cell in which `found` is stored holds the value of a line."""
+    """Return whether a cell in which `found` is stored holds the value of a line."""
     signed = read_back(value)
     if isinstance(signed, CellError):
         return isinstance(found, CellError) and found.message == signed.message
@@ -192,7 +192,7 @@ def holds(found: Scalar, value: Any) -> bool:
 
 
 def begin_line(describing: Describing, *, by: str, source: str, service: str, numbers: int) -> dict[str, Any]:
-    """What the first line of a block says beside the file's id."""
+    """Return what the first line of a block says beside the file's id."""
     return {
         "format": FORMAT,
         "book": describing.book,

@@ -116,7 +116,7 @@ def _area(sheet: Sheet, place: Place) -> Area:
 
 
 def shown_rows(sheet: Sheet, area: Area) -> Rows:
-    """What the cells of an area show now."""
+    """Return what the cells of an area show now."""
     return [
         [sheet.value((row, column)) for column in range(area.first_column, area.last_column + 1)]
         for row in range(area.first_row, area.last_row + 1)

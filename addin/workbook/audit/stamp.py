@@ -137,7 +137,7 @@ def check_stamp(begin: Mapping[str, Any], content: bytes, stamp: str | None, aut
 
 
 def _checked(answer: bytes, content: bytes, at: str, verifier: Any, roots: list[Any]) -> Stamped:
-    """What an answer confirms of this content, signed at the time `at` by the signer's own word."""
+    """Return what an answer confirms of this content, signed at the time `at` by the signer's own word."""
     library = _library()
     try:
         response = library.decode_timestamp_response(answer)

@@ -34,7 +34,7 @@ class Trust(StrEnum):
 
     @property
     def is_accepted(self) -> bool:
-        """Whether its signatures count."""
+        """Return whether its signatures count."""
         return self in (Trust.OWN, Trust.TRUSTED, Trust.NAMED)
 
 
@@ -54,7 +54,7 @@ class TrustedKey:
 
 
 def trusted_file() -> Path:
-    """Where the trusted keys are listed."""
+    """Return where the trusted keys are listed."""
     return config_dir() / TRUSTED_FILE
 
 
@@ -111,7 +111,7 @@ def trust_in(public_key: str, at: str, keys: Iterable[TrustedKey], own: str | No
 
 
 def trust_of(public_key: str, at: str, named: str | None = None) -> Trust:
-    """What a key is worth on this machine; raises `AddinError` where its list of keys or own key is damaged."""
+    """Return what a key is worth on this machine; raises `AddinError` where its list of keys or own key is damaged."""
     return trust_in(public_key, at, trusted_keys(), known_public_key(), named)
 
 

@@ -59,7 +59,7 @@ class Verified:
 
     @property
     def holds(self) -> bool:
-        """Whether the book holds what was signed, and the lines are those that were signed."""
+        """Return whether the book holds what was signed, and the lines are those that were signed."""
         return not self.differences and not self.problems
 
 
@@ -122,7 +122,7 @@ def _chain_in(package: Package) -> Chain:
 
 
 def _is_about(begin: Mapping[str, Any], path: Path, audit: Path) -> bool:
-    """Whether a block is about the book at `path`."""
+    """Return whether a block is about the book at `path`."""
     return (audit.absolute().parent / str(begin.get("book"))).resolve() == path.resolve()
 
 
@@ -159,7 +159,7 @@ def _compare(book: Book, verified: Verified, namespace: str) -> None:
 
 
 def _standing_notes(block: Block) -> Iterator[str]:
-    """How many of the signed values were not fresh when they were signed."""
+    """Return how many of the signed values were not fresh when they were signed."""
     standings = [number.get("standing") for number in block.numbers]
     for standing, what in (
         (Standing.KEPT, "kept an old value, which nothing proved to be right"),

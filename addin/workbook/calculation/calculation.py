@@ -20,6 +20,13 @@ from addin.workbook.calculation.functions import differs, outside_of_values
 from addin.workbook.calculation.hoisting import Hoisted
 from addin.workbook.calculation.influence import Place, by_sheet
 from addin.workbook.calculation.proof import Proof
+from addin.workbook.calculation.reading.letters import (
+    OF_LANGUAGE,
+    OTHER_LANGUAGE,
+    OTHER_TEXTS,
+    has_point,
+    is_of_other_language,
+)
 from addin.workbook.calculation.reading.shapes import Shape
 from addin.workbook.calculation.results import IN_A_CIRCLE, doubt_about, is_reproduced, is_same, to_cell, to_engine
 from addin.workbook.calculation.simple_stage import SimpleStage
@@ -82,6 +89,7 @@ class BookCalculation:
         self._before: dict[Place, Any] = {}
         """What the compared formulas came to with the values of the file."""
         self._compared, self._helping = _comparable(self._formulas, unknown)
+        self._calling = {formula.place for formula in formulas if formula.shape.sites}
         self._changed: dict[Place, Any] = {}
         self._simple = SimpleStage(book, {}, frozenset())
         self._run: _Run | None = None
@@ -136,6 +144,8 @@ class BookCalculation:
     def evaluate(self, answers: Mapping[str, Any]) -> Mapping[str, list[Any]]:
         """Work everything out with these further answers; the calls of ours that are asked now, by key."""
         self._answers |= answers
+        if not self._calling - self._unproven.keys() - self._accepted:
+            return {}
         run = self._run = self._run or self._begun()
         asked: dict[str, list[Any]] = {}
         for _ in range(MAX_PASSES if run.cells.live else 0):
@@ -175,7 +185,7 @@ class BookCalculation:
         found = {**run.simple, **run.cells.values([self._formulas[place] for place in run.cells.live])}
         unchanged = {place for place, rows in self._before.items() if is_same(rows, found.get(place))} | self._accepted
         doubts = {**run.cells.unreadable, **self._simple.doubts}
-        doubts |= dict.fromkeys(run.hoisted.waiting, NOT_ANSWERED)
+        doubts |= dict.fromkeys(run.hoisted.waiting, NOT_ANSWERED) | self._of_other_language(found)
         doubtful = run.cells.live - self._unproven.keys() - doubts.keys() - unchanged
         if doubtful:
             proof = Proof(run.cells, self._engines, found, reproduced=self._before.keys() - self._unproven.keys())
@@ -186,6 +196,16 @@ class BookCalculation:
             if why := doubts.get(place) or doubt_about(formula, found[place]):
                 self._unproven[place] = why
         return self._told(found, unchanged)
+
+    def _of_other_language(self, found: Mapping[Place, Any]) -> dict[Place, str]:
+        """The formulas that read or write numbers and dates as texts, where the file shows another language's."""
+        failed = (each for place, each in self._formulas.items() if self._unproven.get(place) == NOT_REPRODUCED)
+        named = OF_LANGUAGE & frozenset[str]().union(*(each.shape.functions for each in failed))
+        doubts = {place: OTHER_TEXTS for place in found if self._formulas[place].shape.functions & named}
+        points = [place for place, value in found.items() if has_point(value)]
+        if any(is_of_other_language(self._old(self._formulas[place]), found[place]) for place in points):
+            doubts |= dict.fromkeys(points, OTHER_LANGUAGE)
+        return doubts
 
     def _told(self, found: Mapping[Place, Any], unchanged: set[Place]) -> list[Result]:
         tainted = self._resting_on_unproven()

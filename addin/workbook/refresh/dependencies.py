@@ -49,7 +49,7 @@ class FormulaCell:
         return str(Area(*self.spot, *self.spot, sheet=self.sheet))
 
     def note(self, why: str) -> CellNote:
-        """What the user should know about this cell."""
+        """Return what the user should know about this cell."""
         return CellNote(str(self), self.formula.text, why)
 
 
@@ -75,7 +75,7 @@ class Dependencies:
             self.own(cell)
 
     def owns(self, place: Place) -> bool:
-        """Whether a cell shows a value of ours."""
+        """Return whether a cell shows a value of ours."""
         return place in self._owners
 
     def shown_by(self, reference: OurCell) -> list[Place]:

@@ -38,7 +38,7 @@ class BookCost:
 
     @property
     def affordable(self) -> bool:
-        """Whether the refresh may finish: not if its fewest requests are too many."""
+        """Return whether the refresh may finish: not if its fewest requests are too many."""
         return self.remaining is None or self.cost.at_least <= self.remaining
 
     @property
@@ -120,7 +120,7 @@ class Refreshed:
 
     @property
     def is_current(self) -> bool:
-        """Whether every formula of ours shows a current value, and a time stamp that was asked for was had."""
+        """Return whether every formula of ours shows a current value, and a time stamp that was asked for was had."""
         return not (self.kept or self.errors or self.skipped or self.unproven or self.not_stamped)
 
     def follow(self, before: Refreshed) -> None:

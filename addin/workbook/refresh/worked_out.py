@@ -183,7 +183,7 @@ def working(book: Book, plan: Plan, namespace: str, now: float) -> Working | Non
 
 
 def free_answers(session: Session) -> Asking:
-    """What answers the calls that cost nothing now, and no others."""
+    """Return what answers the calls that cost nothing now, and no others."""
 
     async def ask(calls: Sequence[Call]) -> list[Outcome | None]:
         found: list[Outcome | None] = []
@@ -219,7 +219,7 @@ def _results(calculation: BookCalculation, failed: Mapping[str, str]) -> list[Re
 
 
 def _failure_of(outcome: Outcome) -> str:
-    """Why there is no answer for now; empty for an answer, and for an error that stays."""
+    """Return why there is no answer for now; empty for an answer, and for an error that stays."""
     result = cells_of(outcome.result)
     return result.message if isinstance(result, CellError) and outcome.fresh_for_s == 0 else ""
 

@@ -55,7 +55,7 @@ def _offset(more: str, params: Mapping[str, str], size: int) -> int:
 def _told(
     more: str, path: str, params: Mapping[str, str], offset: int, size: int, count: int, total: int
 ) -> dict[str, Any]:
-    """What stands beside the rows; a Link header by its name."""
+    """Return what stands beside the rows; a Link header by its name."""
     has_more = offset + count < total
     following = f"{path}?{urlencode({**params, 'offset': str(offset + size)})}"
     match more:

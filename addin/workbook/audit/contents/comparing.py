@@ -123,7 +123,7 @@ def _cell_differences(where: str, found: CellContent, signed: SignedCell, signed
 
 
 def _is_error_for_error(found: CellContent, signed: SignedCell) -> bool:
-    """Whether a cell that held an error has a formula of just that error now: so Calc writes it."""
+    """Return whether a cell that held an error has a formula of just that error now: so Calc writes it."""
     return (
         signed.formula is None and isinstance(signed.value, CellError) and found.formula == f"={signed.value.message}"
     )

@@ -108,7 +108,7 @@ def _written(cell: CellContent) -> Any:
 
 
 def read_content(block: Block, is_ours: Callable[[str], bool]) -> SignedContent | None:
-    """What a block says about the whole book; None for one of the version before, which says nothing of it.
+    """Return what a block says about the whole book; None for one of the version before, which says nothing of it.
 
     `is_ours` tells whether a formula calls a function of the service.
     """

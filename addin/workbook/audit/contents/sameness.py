@@ -110,7 +110,7 @@ def _begins_operand(token: Token) -> bool:
 
 
 def is_same_format(found: str, signed: str) -> bool:
-    """Whether two number formats show numbers alike."""
+    """Return whether two number formats show numbers alike."""
     return found == signed or _format_as_read(found) == _format_as_read(signed)
 
 

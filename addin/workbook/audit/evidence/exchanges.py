@@ -42,7 +42,7 @@ class Exchange:
         return urlsplit(self.address).path
 
     def line(self) -> dict[str, Any]:
-        """What a signed line says of it."""
+        """Return what a signed line says of it."""
         return {
             "address": self.address,
             "sent_at": iso(self.sent_at),
@@ -84,7 +84,7 @@ def _is_later_page(exchange: Exchange) -> bool:
 
 
 def _reaches_back(exchange: Exchange, resource: HistoryResource) -> bool:
-    """Whether a request for observations began where the history begins."""
+    """Return whether a request for observations began where the history begins."""
     if not exchange.path.endswith("/observations"):
         return False
     start = parse_qs(urlsplit(exchange.address).query).get("start")

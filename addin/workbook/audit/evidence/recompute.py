@@ -170,7 +170,7 @@ def _compare(number: Mapping[str, Any], again: Mapping[Place, CellResult], found
 
 
 def _is_same(now: Scalar, signed: Any) -> bool:
-    """Whether a result would be written as the line writes it; an error by its code."""
+    """Return whether a result would be written as the line writes it; an error by its code."""
     return is_same_value(read_back(written_cell(now)), read_back(signed))
 
 

@@ -64,7 +64,7 @@ class Recording:
 
 
 def log_of(cache: Path, scope: str) -> Path:
-    """Where the requests of one key are noted; `scope` is the hash by which the cache names the key."""
+    """Return where the requests of one key are noted; `scope` is the hash by which the cache names the key."""
     return cache / "requests" / f"{hashlib.sha256(scope.encode()).hexdigest()[:24]}.jsonl"
 
 

@@ -41,6 +41,7 @@ from addin.workbook.calculation.reading.simple import comparison, is_simple
 MAX_WRITTEN = 200_000
 """Characters of one formula, on all its levels; names that stand for names could make billions."""
 
+_OF_ORDER = frozenset(("<", ">", "<=", ">="))
 _LOCAL_PREFIX = "_xlpm."
 
 
@@ -150,7 +151,10 @@ class _Reader:
     def expression(self, tree: Expression) -> list[Piece]:
         """The pieces of an expression."""
         pieces: list[Piece] = []
+        has_order = any(isinstance(node, Token) and node.kind == "compare" and node.text in _OF_ORDER for node in tree)
         for place, node in enumerate(tree):
+            if has_order and isinstance(node, Token) and node.kind in ("hole", "text"):
+                self.shape.ordered.append(self._holes if node.kind == "hole" else node.text)
             pieces += self._node(node, tree, place)
         self._made += sum(len(piece) if isinstance(piece, str) else 1 for piece in pieces)
         if self._made > MAX_WRITTEN:

@@ -14,7 +14,7 @@ INTEREST = frozenset(("FV", "PV", "PMT", "NPER", "IPMT", "PPMT", "CUMIPMT", "CUM
 TINY_RATE = 1e-4
 """An interest rate below which powers of it lose the digits that programs then differ in."""
 RATES = frozenset(("RATE", "IRR", "XIRR", "MIRR"))
-NO_RATE = 1e-7
+NO_RATE = 1e-6
 """A rate below which a search for it ends anywhere around 0."""
 
 OF_BLANKS = frozenset(

@@ -10,6 +10,9 @@ from addin.formulas.lexer import Token, is_readable
 MAX_DIGITS = 15
 """Programs cut a number off after these."""
 
+LARGEST = 9.99999999999999e307
+"""The largest number that can be written into a formula."""
+
 _PLACES = ("name", "reference")
 _NO_DIGIT = re.compile(r"[^0-9]")
 _FILE = re.compile(r"\[[0-9]+\]")
@@ -24,12 +27,16 @@ def why_refused(read: Sequence[Token]) -> str:
         is_second = before is not None and before.text == ":"
         if token.kind in _PLACES and sheet and (":" in sheet or is_second):
             return "it refers to the same cells of several sheets"
-        if (
-            token.kind == "number"
-            and len(_NO_DIGIT.sub("", token.text.upper().partition("E")[0]).strip("0")) > MAX_DIGITS
-        ):
-            return f"{token.text[:40]} has more than {MAX_DIGITS} digits, and programs cut it off"
+        if token.kind == "number" and (why := _odd_number(token.text)):
+            return f"{token.text[:40]} {why}"
     return ""
+
+
+def _odd_number(text: str) -> str:
+    """Why programs may read a number differently; empty where they do not."""
+    if len(_NO_DIGIT.sub("", text.upper().partition("E")[0]).strip("0")) > MAX_DIGITS:
+        return f"has more than {MAX_DIGITS} digits, and programs cut it off"
+    return "is larger than any number in a formula" if float(text) > LARGEST else ""
 
 
 def hides_references(read: Sequence[Token]) -> bool:

@@ -129,6 +129,8 @@ class Shape:
     """Its lookups of the nearest value."""
     same_size: list[tuple[tuple[Piece, ...], tuple[Piece, ...]]] = field(default_factory=list)
     """Areas that have to have the same size."""
+    ordered: list[int | str] = field(default_factory=list)
+    """What it asks whether it is smaller or larger: the index of a reference, or a text."""
     single: list[int] = field(default_factory=list)
     """The references that have to be one cell."""
     is_call: bool = False

@@ -264,10 +264,11 @@ async def test_a_table_reference_without_the_name_of_its_table_is_read(service: 
             sheet.write_formula(f"A{row}", f"={CALL}+{row}", None, "")
             sheet.write_formula(f"B{row}", "=[[#This Row],[Rate]]*2", None, "")
             sheet.write_formula(f"C{row}", '=[[#This Row],[Rate]]/SUM([Rate])&"[Rate]"', None, "")
+        sheet.write_formula("E1", "=MAX(INDEX(rates[],0,1))", None, "")
     report = await _refresh(service, path)
     assert _unproven(report) == {}
-    rate, twice, share = values(path, "Sheet1", "A3", "B3", "C3")
-    assert twice == rate * 2
+    rate, twice, share, greatest, last = values(path, "Sheet1", "A3", "B3", "C3", "E1", "A4")
+    assert (twice, greatest) == (rate * 2, last)
     assert share.endswith("[Rate]")
 
 
