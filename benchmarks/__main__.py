@@ -28,9 +28,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure, each figure beside its floor.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names())}; default: all")
     parser.add_argument("--json", action="store_true", help="print the tables as JSON")
-    parser.add_argument(
-        "--docs", action="store_true", help="put the tables into docs/performance.md; others stay"
-    )
+    parser.add_argument("--docs", action="store_true", help="put the tables into docs/performance.md; others stay")
     given = parser.parse_args(arguments)
     unknown = set(given.names) - set(names())
     if unknown:

@@ -13,7 +13,7 @@ HELD_UP_S = 1.0
 class FairTimeout:
     """As `asyncio.timeout`; if its timer goes off late, the block gets as much time again as it could not use.
 
-    `left_s` may then give it more. Every request has two of them, so it does without that one's bookkeeping.
+    `left_s` may then give it more. A request has two, and each use of a store one: so it keeps no books of its own.
     After a stand-still all timers go off before anything that has arrived meanwhile is looked at.
     """
 
