@@ -65,7 +65,7 @@ class Observation(Record, frozen=True, kw_only=True):
 
 
 class Signal(Record, frozen=True, kw_only=True):
-    """What a series is: an entry of the catalogue."""
+    """A series: an entry of the catalogue."""
 
     slug: str
     shortcode: str | None = None

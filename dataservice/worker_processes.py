@@ -45,7 +45,7 @@ _SPAWN = multiprocessing.get_context("spawn")
 
 
 class Work(Protocol):
-    """What a worker does until SIGTERM; it goes to another process, so it can be pickled.
+    """The work of a worker until SIGTERM; it goes to another process, so it can be pickled.
 
     It calls `beat` every second from its event loop, for the first time when it answers.
     """
@@ -239,7 +239,7 @@ async def _beat(server: uvicorn.Server, beat: Callable[[], None]) -> None:
 
 
 def _run(work: Work, beat: Any) -> None:
-    """What the process of a worker does."""
+    """Do the work of a worker's process."""
     faulthandler.enable()  # a worker that does not move is asked with SIGABRT where it stands
     threading.Thread(target=_end_with_parent, name="watch the parent", daemon=True).start()
 

@@ -42,7 +42,7 @@ PROBE_ADVICE = "`addin doctor --contract`, or Account in the task pane, finds ou
 
 
 class ErrorKind(StrEnum):
-    """What kind of error a message tells of, for programs; hosts choose their own words and actions by it."""
+    """The kind of an error, for programs; hosts choose their own words and actions by it."""
 
     ARGUMENT = "argument"
     NO_DATA = "no_data"

@@ -50,7 +50,7 @@ def _encoded(content: object) -> bytes:
 
 
 async def error_response(request: Request, error: Exception) -> Response:
-    """What went wrong, in one sentence; an unexpected error shows only its type, never its text."""
+    """Return what went wrong, in one sentence; an unexpected error shows only its type, never its text."""
     match error:
         case HTTPException(status_code=404 | 405):
             return _error(error.status_code, f"{request.method} {request.url.path[:100]} is not served here")
@@ -171,7 +171,7 @@ def address_of(request: Request) -> str:
 
 
 def is_on_this_machine(request: Request) -> bool:
-    """Whether the request comes from this machine, to this machine, and through no proxy that says so."""
+    """Return whether the request comes from this machine, to this machine, and through no proxy that says so."""
     address = address_of(request)
     local = address.startswith("127.") or (request.client is not None and request.client.host == "::1")
     forwarded = any(name in request.headers for name in ("forwarded", "x-forwarded-for", "via"))

@@ -170,7 +170,7 @@ class BackendState:
         self.is_draining = True
 
     def knows(self, user_key: str | None) -> bool:
-        """Whether the key that a request is answered with is known to work, or is the backend's own."""
+        """Return whether the key that a request is answered with is known to work, or is the backend's own."""
         return not self.settings.per_user_keys if user_key is None else self._users.knows(user_key)
 
     def goes_first(self, request: Request) -> bool:
@@ -215,7 +215,7 @@ class BackendState:
             tenant.join(await self._refreshes.add(tenant.scope, began_at, force=force))
 
     async def tell(self, tenant: Tenant, post: str, lost: Collection[str], requests: int) -> int:
-        """What to tell a post that has spent `requests`, with what its own lost answer and those of `lost` told."""
+        """Return what to tell a post that spent `requests`, with what its own lost answer and those of `lost` told."""
         if self._posts is None or tenant.scope is None:
             return tenant.told.tell(post, lost, requests)
         return await self._posts.tell(tenant.scope, post, lost, requests) if post or lost else requests
@@ -265,13 +265,13 @@ class BackendState:
 
     @property
     def key_state(self) -> KeyState:
-        """What may be shown of the key."""
+        """Return what may be shown of the key."""
         if self.key is None:
             return KeyState(set=False, source="none", id=None)
         return KeyState(set=True, source=str(self.key.source), id=self.key.id)
 
     async def measures(self) -> WorkerMeasures:
-        """What this process holds now."""
+        """Return what this process holds now."""
         tenants, users = [self.own, *self._users], [each for each in self._users if each.proven]
         return WorkerMeasures(
             users=[each.scope or await each.client.scope() or "" for each in users],

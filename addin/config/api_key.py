@@ -40,7 +40,7 @@ _BEARER = re.compile(r"(bearer\s+)\S+", re.IGNORECASE)
 
 
 class KeySource(StrEnum):
-    """Where a key was found."""
+    """The place in which a key was found."""
 
     ENVIRONMENT = "environment"
     KEYCHAIN = "keychain"
@@ -101,7 +101,7 @@ def configure_logging(*, verbose: bool) -> None:
 
 
 class Keychain(Protocol):
-    """What we use of the system's keychain, as the package keyring offers it."""
+    """The part of the system's keychain that we use, as the package keyring offers it."""
 
     def get_password(self, service: str, username: str) -> str | None:
         """Return the secret, or None."""

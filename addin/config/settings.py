@@ -43,7 +43,7 @@ EXCEL_FRAMES = (
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the add-in runs; every field is also an environment variable and a line of the config file.
+    """The settings of the add-in; every field is also an environment variable and a line of the config file.
 
     >>> Settings(url="https://api.example").ttl_s
     900.0

@@ -15,7 +15,7 @@ _DECIMAL_COMMA = re.compile(r"\d,\d+\s*;")
 
 
 def advice(formula: str, namespace: str, function_ids: frozenset[str], *, alone: bool = True) -> str | None:
-    """What to change in the formula, in one sentence; None where nothing better is known than that it cannot be read.
+    """Return what to change in the formula, in one sentence, or None where only that it cannot be read is known.
 
     `alone` is whether only calls of ours can be read, and not, as in a sheet, functions of the program's own.
 

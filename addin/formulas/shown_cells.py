@@ -12,7 +12,7 @@ from addin.formulas.lexer import REFERENCE, Token, tokens
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """What is shown where the cell holds this text, of which a blank cell holds none: a text, or another cell."""
+    """The text or other cell shown where a cell holds this text, of which a blank cell holds none."""
 
     text: str
     by: str | Area

@@ -10,8 +10,7 @@ import msgspec
 from addin.mcp.calls import Calls
 from addin.mcp.texts import WORDS_OF_OTHERS
 from dataservice.models import Record
-from udfs.arguments.kinds import Count, Flag, Kind, Names, Number
-from udfs.arguments.parameters import Parameter
+from udfs.arguments import Count, Flag, Kind, Names, Number, Parameter
 
 if TYPE_CHECKING:
     from addin.mcp.tool import Tool

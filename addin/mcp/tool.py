@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 from addin.mcp.schemas import MAX_REQUESTS, Schema
 from dataservice.client import AsyncClient
-from dataservice.client.contract.windows import utc_day
-from udfs.arguments.parameters import Parameter, signature_of
+from dataservice.client.contract import utc_day
+from udfs.arguments import Parameter, signature_of
 from udfs.errors import ArgumentError
 from udfs.records.lookup import nearest
 
@@ -24,7 +24,7 @@ GoesOn: TypeAlias = Callable[[int], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a tool found: the members of its result, what they lack, and how to go on.
+    """The result of a tool: its members, what they lack, and how to go on.
 
     `listed` is the member whose items may be too many for one answer, and `goes_on` tells how to get the others;
     `next` is how to go on where all of them fit. `suggestions` are names that are near what was not found.

@@ -31,7 +31,7 @@ _numbers = count(1 + secrets.randbelow(2**32))
 
 @dataclass(slots=True)
 class Question:
-    """What the user is asked: whether to send so many requests; `left` is what the month has, None if not known."""
+    """A question to the user: whether to send so many requests; `left` is what the month has, None if not known."""
 
     number: int
     left: int | None
@@ -79,7 +79,7 @@ class Question:
 
 
 class Consent:
-    """What one key's recalculations may spend without a question, and the answer to the one that is open.
+    """The requests that one key's recalculations may spend unasked, and the answer to the question that is open.
 
     Up to `ask_above` requests are sent without asking. `spendable` tells how many are left, `timer` counts seconds.
     """

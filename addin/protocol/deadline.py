@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from dataservice.client import Answer, CatalogueCheck, Meter, Miss, Resource
 from dataservice.errors import DeadlineExceededError, UnavailableError
 from dataservice.fair_timeout import FairTimeout
-from udfs.engine.batch import Reader
+from udfs.engine import Reader
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ STORE_GRACE_S = 3.0
 
 
 class Progress:
-    """When the service last answered anything."""
+    """The moment at which the service last answered anything."""
 
     def __init__(self) -> None:
         self.at = -math.inf

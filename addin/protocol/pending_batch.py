@@ -14,7 +14,7 @@ from addin.protocol.encoding import encode
 from addin.protocol.response_cache import Ready
 from dataservice.client import Answer, Bound, CatalogueCheck, HistoryResource, Meter, Miss, Resource
 from dataservice.errors import UnconfirmedError
-from udfs.engine.session import Call, Outcome
+from udfs.engine import Call, Outcome
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ PROBES = 4
 
 
 class Post(Protocol):
-    """Who waits for calls."""
+    """A caller that waits for calls."""
 
     def count_settled(self) -> None:
         """One of its calls was answered or given up."""
@@ -64,7 +64,7 @@ class PendingCall:
 
 
 class PendingBatch:
-    """What one evaluation may fetch, what it has spent, and what nobody was told of that."""
+    """One evaluation: what it may fetch, what it has spent, and what nobody was told of that."""
 
     def __init__(self, consent: Consent, where: str, bound: Bound | None = None) -> None:
         self._consent = consent

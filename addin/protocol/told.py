@@ -38,7 +38,7 @@ class ToldPosts:
         self._under_way: dict[str, asyncio.Event] = {}
 
     def tell(self, post: str, lost: Iterable[str], requests: int) -> int:
-        """What to tell a post that has spent `requests`, with what its own lost answer and those of `lost` told."""
+        """Return what to tell a post that spent `requests`, with what its own lost answer and those of `lost` told."""
         told, self._requests = retold(self._requests, post, {post, *lost}, requests, self._most)
         return told
 

@@ -9,14 +9,15 @@ from lxml import etree
 
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.positions import spot_of
 from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.stored import MAIN
 
 MAX_GRID = 2**25
 """The most cells, blank ones included, that the component can lay out: a million rows of 32 columns."""
 
-SPARE_COLUMNS = 26
-"""So many columns beyond the last one with something in it keep their format; whole rows may have one to the end."""
+SPARE_COLUMNS, SPARE_ROWS = 26, 1_000
+"""So far beyond the last cell with something in it formats are kept; some programs give whole rows one to the end."""
 
 _PLAIN = frozenset(("dimension", "sheetFormatPr", "cols", "sheetData", "mergeCells"))
 _KEPT = {
@@ -36,7 +37,7 @@ _KEPT = {
 
 
 def kept_only(package: Package) -> dict[str, int]:
-    """How many of each kind of thing the page does not show, but a copy keeps."""
+    """Return how many of each kind of thing the page does not show, but a copy keeps."""
     counted: Counter[str] = Counter()
     for part in package.parts():
         counted.update(kind for kind, pattern in _KEPT.items() if re.search(pattern, f"/{part}", re.IGNORECASE))
@@ -54,6 +55,7 @@ def make_digestible(sheet: Sheet, *, plain: bool) -> None:
         )
     root = sheet.root
     _cut_columns(root, columns + SPARE_COLUMNS)
+    _cut_cells(sheet.name, root, rows + SPARE_ROWS, columns + SPARE_COLUMNS)
     for formula in list(root.iter(f"{{{MAIN}}}f")):
         if formula.get("t") == "dataTable" and (cell := formula.getparent()) is not None:
             cell.remove(formula)
@@ -81,6 +83,19 @@ def _cut_columns(root: etree._Element, last: int) -> None:
             parent.remove(columns)
         elif end > last:
             columns.set("max", str(last))
+
+
+def _cut_cells(sheet_name: str, root: etree._Element, last_row: int, last_column: int) -> None:
+    """Let no row and no cell without content stand further away; the component would make all that lie between."""
+    for row in list(root.iterfind(f"{{{MAIN}}}sheetData/{{{MAIN}}}row")):
+        if _number(row.get("r")) > last_row and (parent := row.getparent()) is not None:
+            parent.remove(row)
+            continue
+        for cell in list(reversed(row)):  # they stand in order
+            name = cell.get("r")
+            if name is None or spot_of(str(name), sheet_name)[1] <= last_column:
+                break
+            row.remove(cell)
 
 
 def _number(text: str | None) -> int:

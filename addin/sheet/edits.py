@@ -150,7 +150,7 @@ class Editing:
 
 
 def spills(edit: Edit, namespace: str) -> bool:
-    """Whether a file has to say of an edited formula that it may fill several cells.
+    """Return whether a file has to say of an edited formula that it may fill several cells.
 
     One of ours that cannot is stored plainly, because Calc without the extension keeps the saved values of those only.
     """
@@ -170,7 +170,7 @@ def spills(edit: Edit, namespace: str) -> bool:
 
 
 def _is_known(row: Sequence[Value]) -> bool:
-    """Whether the values are such as a spreadsheet program would show, and no errors of the component's own."""
+    """Return whether the values are such as a spreadsheet program would show, and no errors of the component's own."""
     return all(not isinstance(value, Shown) or _code(value.error) in ERROR_CODES for value in row)
 
 

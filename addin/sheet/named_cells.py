@@ -10,7 +10,7 @@ from addin.workbook.ooxml.book import Book
 
 
 def _may_be_name(token: Token, before: Token | None) -> bool:
-    """Whether a token may be a name of this book; behind `!` stand names of others."""
+    """Return whether a token may be a name of this book; behind `!` stand names of others."""
     return token.kind in ("name", "reference") and (before is None or before.text != "!")
 
 

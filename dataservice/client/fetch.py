@@ -334,7 +334,7 @@ async def pages_of_window(
     *,
     max_pages: int | None = None,
 ) -> AsyncIterator[Pulled]:
-    """What has arrived of a window of observations after each of its pages, one request each.
+    """Return what has arrived of a window of observations after each of its pages, one request each.
 
     Raises `TooManyPagesError` instead of asking for too many, as soon as the service tells how many there are.
     """

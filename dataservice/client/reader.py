@@ -179,7 +179,7 @@ class ResourceReader:
         return replace(last_known.stale(failed.afresh()), requests=context.meter.requests)
 
     async def _looked_up(self, resource: Resource[T], known_miss: Miss[T] | None) -> tuple[Answer[T] | None, bool]:
-        """What any cache knows of it, and whether the store was looked into for the detail of its signal."""
+        """Return what any cache knows of it, and whether the store was looked into for the detail of its signal."""
         if known_miss is not None:
             return known_miss.last_known, True
         looks = self._cache.looks_at_detail(resource)

@@ -80,7 +80,7 @@ def serve(
 
 @dataclass(frozen=True)
 class _Worker:
-    """What a worker does: it answers on the port that it gets, from a store that it opens."""
+    """The work of a worker: it answers on the port that it gets, from a store that it opens."""
 
     database: str
     listener: socket.socket

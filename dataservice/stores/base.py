@@ -33,7 +33,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class EntrySize:
-    """How many bytes the entry `name` holds."""
+    """The bytes that the entry `name` holds."""
 
     name: str
     nbytes: int
@@ -41,7 +41,7 @@ class EntrySize:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Whether a lease was given, and when the entry of the same name was fetched; None where there is none."""
+    """The answer to a claim: whether the lease was given, and when the entry of the same name was fetched, or None."""
 
     granted: bool
     fetched_at: float | None = None
@@ -74,7 +74,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class LogSize:
-    """How many bytes the parts of the log `name` hold."""
+    """The bytes that the parts of the log `name` hold."""
 
     name: str
     nbytes: int

@@ -24,7 +24,7 @@ NAME_STEP = 32
 
 
 class Seal:
-    """What `keys`, 96 secret bytes, make of names and payloads; of a name `scope/rest` the scope stays readable."""
+    """A seal on names and payloads by `keys`, 96 secret bytes; of a name `scope/rest` the scope stays readable."""
 
     def __init__(self, keys: bytes) -> None:
         self._names = AESSIV(keys[:NAME_KEY_BYTES])

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 PACKAGES = ("addin", "udfs", "dataservice")
-LEFT_OUT = ("addin.calc.component", "addin.desktop", "addin.mcp", "addin.workbook.calculation.engine.")
+LEFT_OUT = ("addin.calc.component", "addin.desktop", "addin.workbook.calculation.engine.")
 """What runs elsewhere, or is slow to import and seldom used."""
 
 LATER = (

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from math import isfinite
 from typing import Any, ClassVar, TypeAlias
 
-from dataservice.client.contract.dates import FORMS, HOURS, Back, PeriodEnd, ToDate, date_in
+from dataservice.client.contract import FORMS, HOURS, Back, PeriodEnd, ToDate, date_in
 from udfs.arguments.kinds import Kind, shown
 from udfs.arguments.other_tools import advice
 from udfs.cells import EPOCH
@@ -109,7 +109,7 @@ def since_moment(since: Since, now: float) -> date:
 
 @dataclass(frozen=True, kw_only=True)
 class Start(Kind):
-    """Where a window starts: a day, relative text, `MAX` or `N60`."""
+    """The start of a window: a day, relative text, `MAX` or `N60`."""
 
     first_of_period: bool = True
     python_type: ClassVar[Any] = date | str

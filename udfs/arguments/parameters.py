@@ -27,7 +27,7 @@ _NUMBERS = frozenset({int, float})
 
 
 class Readings(dict[str | None, Any]):
-    """What one parameter reads on one day: `readings[raw]`. The readings of texts and of a blank are kept.
+    """The readings of one parameter on one day: `readings[raw]`. Those of texts and of a blank are kept.
 
     A range raises `TypeError`, as a list does by itself, having no hash.
     """

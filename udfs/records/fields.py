@@ -59,7 +59,7 @@ def _meant(word: str, names: Collection[str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Fields(Generic[R]):
-    """What records of one kind can be asked for: the contract's fields, `derived` ones, and whatever else they hold."""
+    """The fields of records of one kind: the contract's, `derived` ones, and whatever else they hold."""
 
     kind: type[R]
     choices: tuple[Choice, ...]

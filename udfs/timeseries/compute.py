@@ -128,7 +128,7 @@ class Columns:
 
     @property
     def _repeats_last(self) -> bool:
-        """Whether a last row repeats the one before it: only where rows are no periods, which a fill completes."""
+        """Return whether a last row repeats the one before: only where rows are no periods, which a fill completes."""
         return self.options.fillto is FillTo.END and self.options.freq.is_raw
 
     @cached_property
@@ -167,7 +167,7 @@ class Columns:
         return all(self._reaches(place, self.series[place]) for place in places)
 
     def _correlates(self, place: int, steps: Steps) -> bool:
-        """Whether the first row shown has as many rows before it that two series share as their correlation needs."""
+        """Return whether before the first row shown two series share as many rows as their correlation needs."""
         for number, step in enumerate(steps):
             if step.transform.name == "corr" and step.span is not None:
                 times, _, _ = self._paired(place, steps[:number], step)

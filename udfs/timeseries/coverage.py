@@ -274,7 +274,7 @@ class Window:
 
     @property
     def likely_step_days(self) -> float:
-        """How far apart observations are taken to be where nothing is known of them: so that too few are unlikely."""
+        """Return the days between observations where nothing is known of them: so that too few are unlikely."""
         counted = self.lead.periods + self.lead.rows + (self.count or 0)
         return UNKNOWN_STEP_DAYS if counted <= FEW else TRADING_DAYS
 
@@ -328,7 +328,7 @@ class Window:
         return self.freq.is_raw and self.lead == NO_LEAD
 
     def _rows_before(self, rhythm: Rhythm) -> int:
-        """How many rows are needed before the first day needed: those to fill from, and periods that are counted."""
+        """Count the rows needed before the first day needed: those to fill from, and periods that are counted."""
         if rhythm.is_calendar:
             return self.lead.rows
         return self.lead.rows + self.lead.periods + (self.lead.has_age and rhythm.pace in UNCOUNTED)

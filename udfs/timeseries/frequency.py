@@ -36,7 +36,7 @@ MONTH_NAMES = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "O
 
 
 class Unit(Explained):
-    """How long a period is."""
+    """The length of a period."""
 
     RAW = "raw", "every observation"
     H = "H", "hours, dated by their end"
@@ -56,7 +56,7 @@ ANCHORS: Mapping[Unit, tuple[str, ...]] = {Unit.W: WEEKDAYS, Unit.Q: MONTH_NAMES
 
 @dataclass(frozen=True, slots=True)
 class Freq:
-    """How often the rows of a table come: a unit, and for weeks, quarters and years the day or month they end with.
+    """The frequency of a table's rows: a unit, and for weeks, quarters and years the day or month they end with.
 
     `ends` counts from 0, Monday or January; the last one of its kind is what the plain unit means.
     """

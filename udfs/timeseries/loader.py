@@ -15,8 +15,8 @@ from typing import TypeGuard
 import msgspec
 
 from dataservice.client import Answer, HistoryResource, KnownDaysResource, SignalDetail, SignalResource
-from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
-from dataservice.client.contract.windows import Window as Days
+from dataservice.client.contract import OBSERVATIONS_LIMIT
+from dataservice.client.contract import Window as Days
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
 from udfs.arguments.dates import as_day
@@ -281,7 +281,7 @@ async def _stored_around(slug: str, day: date, step_days: float, wanted: int) ->
 
 
 def _meets(known: Sequence[Days], window: HistoryResource) -> bool:
-    """Whether any day of the window is known: else it is not looked for, one of a hundred thousand in a sheet."""
+    """Return whether any day of the window is known: else it is not looked for, one of 100,000 in a sheet."""
     days = Days(window.start or date.min, window.end or date.max)
     return any(each.meets(days) for each in known)
 

@@ -47,7 +47,7 @@ SLACK_MONTHS = {1: 1 / 3, 3: 0.75, 6: 1.0, 12: 1.5}
 
 
 class Pace(Explained):
-    """How often observations come."""
+    """The pace at which observations come."""
 
     SEVERAL = "several a day"
     DAILY = "daily"
@@ -82,7 +82,7 @@ PER_YEAR = {
 
 @dataclass(frozen=True, slots=True)
 class Rhythm:
-    """How observations follow each other, and where in the calendar: `anchor` is the weekday (0 is Monday) of weeks,
+    """The rhythm of observations, and where in the calendar: `anchor` is the weekday (0 is Monday) of weeks,
     the day from which two weeks are counted, or the month (0 is January) of quarters, half years and years.
     """
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dataservice.client.contract.dates import DAYS, MONTHS
+from dataservice.client.contract import DAYS, MONTHS
 from udfs.cells import DAY_US
 from udfs.errors import ArgumentError
 from udfs.timeseries import rhythm as rhythms
@@ -81,7 +81,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """What is needed before the first row shown: periods, months and days, and so many observations before those.
+    """The lead needed before the first row shown: periods, months and days, and so many observations before those.
 
     `since` is a day that must be known. `has_age` asks how old a series without periods is: for one observation more.
     """

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dataservice.client.contract.dates import HOURS, Back
+from dataservice.client.contract import HOURS, Back
 from udfs.arguments.dates import Last, StartOf, as_day, first_day
 from udfs.cells import Table, objects
 from udfs.errors import ArgumentError, CellError
@@ -110,7 +110,7 @@ def window_for(
 def joined_windows(
     windows: Sequence[Window], columns: Sequence[tuple[str, Steps]], options: TableOptions
 ) -> list[Window]:
-    """What must be known for all columns together: those of one signal share its history, and all of them common rows.
+    """Return the windows needed by all columns: those of one signal share its history, and all of them common rows.
 
     So does a correlation with the signal that it looks at.
     """
@@ -128,7 +128,7 @@ def _correlates(chains: Sequence[Steps]) -> bool:
 
 
 def window_to_fill(window: Window, columns: Sequence[Labelled], options: TableOptions) -> Window | None:
-    """What must be known to fill rows that only some series show: each of `N60` begins with its own 60th observation.
+    """Return the window to fill rows that only some series show: each of `N60` begins with its own 60th observation.
 
     None where no value before a series' own start is looked at.
     """
@@ -172,7 +172,7 @@ def windows_of_common_rows(
 def windows_of_one_start(
     windows: Sequence[Window], names: Sequence[str], columns: Sequence[Labelled | Exception]
 ) -> list[Window] | None:
-    """What must be known so that all columns of one signal begin together: one that leaves a part out begins earlier.
+    """Return the windows by which all columns of one signal begin together: one that leaves a part out begins earlier.
 
     None where they do. Rows are counted no more then.
     """
@@ -258,7 +258,7 @@ def _names(laid_out: NamedColumns, data: Sequence[_Column], options: TableOption
 
 
 def _notes(found: Sequence[Series], computed: Columns, data: Sequence[_Column]) -> Mapping[str, Any]:
-    """What Python tells of the columns beside their values: their headers, the rhythm of each signal, what is odd."""
+    """Return what Python tells of the columns: their headers, the rhythm of each signal, what is odd."""
     notes: dict[str, Any] = {
         "headers": [each.heading for each in data],
         "rhythm": {each.slug: str(each.rhythm) for each in found},

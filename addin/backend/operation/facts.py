@@ -27,7 +27,7 @@ LOOK_S = 3.0
 
 
 def has_token(request: Request, token: str) -> bool:
-    """Whether the request carries the token for metrics; never where none is set."""
+    """Return whether the request carries the token for metrics; never where none is set."""
     sent = request.headers.get("authorization", "").encode()
     return bool(token) and hmac.compare_digest(sent, f"Bearer {token}".encode())
 
@@ -43,6 +43,7 @@ async def facts_of(backend: BackendState) -> dict[str, float]:
     readiness = await backend.readiness.now()
     facts = {f"{part}_up": float(state == "ok") for part, state in readiness.parts.items()}
     facts["started_seconds"] = backend.started_at
+    facts["workers_wanted"] = settings.workers
     with suppress(OSError):
         facts["disk_free_bytes"] = shutil.disk_usage(backend.cache_folder).free
     if (quota := backend.own.client.quota_now) is not None:
@@ -66,7 +67,7 @@ class PublicCertificate:
         self._ends_at: float | None = None
 
     async def ends_at(self) -> float | None:
-        """When it ends, in seconds since 1970; None where that is not known."""
+        """Return when it ends, in seconds since 1970; None where that is not known."""
         if self._address is not None and self._clock() - self._looked_at > LOOK_EVERY_S:
             self._looked_at = self._clock()
             with suppress(OSError, ValueError):

@@ -163,13 +163,14 @@ FACTS = {
     "quota_cap": "Requests that the backend's own key has each month.",
     "budget_remaining": "Requests of the month that may still be spent, by reserve and budget.",
     "certificate_end_seconds": "When the certificate that users see ends, in seconds since 1970.",
+    "workers_wanted": "How many processes are to answer.",
     "started_seconds": "When the backend started, in seconds since 1970.",
 }
 """Gauges that are there where they are known, and what they tell."""
 
 
 def results(unusual: Iterable[bytes]) -> Counts[str]:
-    """How many answers without a value there are of each kind of error; pending ones are none yet.
+    """Return how many answers without a value there are of each kind of error; pending ones are none yet.
 
     >>> results([b'{"error":"#N/A","message":"x","kind":"quota"', b'{"pending":true}', b'{"error":"#VALUE!"'])
     Counter({'quota': 1, 'other': 1})

@@ -167,7 +167,7 @@ async def _proxy(settings: Settings) -> Finding:
 
 
 def _head_of_upload(url: str, settings: Settings) -> tuple[int, str]:
-    """What is answered to the head alone of a large upload: status and type; 0 where its body is waited for."""
+    """Return what is answered to the head alone of a large upload: status and type; 0 where its body is waited for."""
     parts, verify = urlsplit(url), trusted(settings.ca_file)
     context = verify if isinstance(verify, ssl.SSLContext) else None
     connection = (

@@ -57,7 +57,7 @@ def function_id(call: Call) -> str:
 
 
 def days_later_of(call: Call) -> int:
-    """How many days later than usual the calling document begins to count."""
+    """Return how many days later than usual the calling document begins to count."""
     return int(str(call[0]).partition("@")[2] or 0)
 
 
@@ -68,7 +68,7 @@ def json_of(call: Call) -> list[Any]:
 
 
 def error_style(call: Call, function: Function) -> str:
-    """How the call shows errors: `code`, `text` or `blank`; for errors that do not come from the backend."""
+    """Return how the call shows errors: `code`, `text` or `blank`; for errors that do not come from the backend."""
     at = function.options_at
     options = call[at + 1] if at is not None and at + 1 < len(call) else None
     if isinstance(options, tuple):

@@ -33,7 +33,7 @@ INSTALL = "addin autostart install"
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """What answers at the backend's address: its version and when it began, None if it does not tell them."""
+    """The program that answers at the backend's address: its version and start, None where it does not tell them."""
 
     url: str
     version: str | None = None

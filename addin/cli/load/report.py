@@ -21,7 +21,7 @@ ALONE, BESIDE = "users alone", "beside the large one"
 
 @dataclass(frozen=True, slots=True)
 class LoadPlan:
-    """Which backend, the keys of its users and of the one with the large batch, cells of each, and how many rounds."""
+    """A backend, the keys of its users and of the one with the large batch, cells of each, and the number of rounds."""
 
     url: str
     keys: Sequence[str | None]

@@ -31,7 +31,7 @@ OPTIONS = ("", "err=code", "err=blank", "err=text", "vintage=latest")
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long the batches of a round took, in seconds, and how many of their cells show an error."""
+    """The seconds that the batches of a round took, and the number of their cells that show an error."""
 
     seconds: tuple[float, ...]
     cells: int

@@ -20,7 +20,7 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class InstalledItem:
-    """What it is and where; `remove` raises whatever keeps it there."""
+    """One thing with its place; `remove` raises whatever keeps it there."""
 
     what: str
     where: str

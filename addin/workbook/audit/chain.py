@@ -30,7 +30,7 @@ _TAIL = len(b',"hash":""}') + 64
 
 
 class Kind(StrEnum):
-    """What a line is."""
+    """The kind of a line."""
 
     BEGIN = "begin"
     NUMBER = "number"
@@ -43,7 +43,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What one command signed about one book."""
+    """The lines that one command signed about one book."""
 
     begin: Mapping[str, Any]
     numbers: list[dict[str, Any]]
@@ -69,7 +69,7 @@ class Block:
 
 @dataclass(slots=True)
 class Chain:
-    """What a file of lines holds: whole blocks in their order, and everything that is wrong with them."""
+    """The contents of a file of lines: whole blocks in their order, and everything that is wrong with them."""
 
     blocks: list[Block] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)

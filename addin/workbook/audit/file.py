@@ -140,7 +140,7 @@ class AuditFile:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """Where the whole blocks of a file end: how many bytes they take, the last hash, the file's id, the last time."""
+    """The end of a file's whole blocks: the bytes they take, the last hash, the file's id, the last time."""
 
     size: int = 0
     previous: str = START
@@ -149,7 +149,7 @@ class _End:
 
 
 class Seals:
-    """What this machine remembers of the files it signed: the last seal of each, and which file was where."""
+    """The files that this machine has signed: the last seal of each, and which file was where."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -18,7 +18,7 @@ from addin.workbook.ooxml.stored import same_value
 from dataservice.client import Answer, Resource, VintagesResource
 from dataservice.client.cache.codec import digest
 from dataservice.client.cache.stored_answers import entry_name
-from dataservice.client.contract.requests import first_request
+from dataservice.client.contract import first_request
 from udfs import Call
 from udfs.cells import Scalar
 from udfs.errors import CellError, ErrorCode
@@ -143,7 +143,7 @@ def moment(seconds: float) -> str:
 
 
 def name_of_book(path: Path, audit: Path) -> str:
-    """How lines in the file `audit` name the book at `path`: from the file's folder, so that both may move together."""
+    """Return how lines in the file `audit` name the book at `path`: from its folder, so that both may move together."""
     try:
         name = os.path.relpath(path.absolute(), audit.absolute().parent)
     except ValueError:  # on another drive

@@ -30,7 +30,7 @@ _NO_CALL = ParsedCall("", ())
 
 @dataclass(slots=True)
 class Replayed:
-    """What became of a book: where it was written, how many formulas got their value, and which could not."""
+    """The result for a book: where it was written, how many formulas got their value, and which could not."""
 
     target: Path
     numbers: int = 0

@@ -23,7 +23,7 @@ TRUSTED_FILE = "trusted-keys.json"
 
 
 class Trust(StrEnum):
-    """What a key is worth here."""
+    """The trust that a key has here."""
 
     OWN = "your own key"
     TRUSTED = "a key that you trust"
@@ -92,7 +92,7 @@ def refuse_no_key(public_key: str) -> None:
 
 
 def trust_in(public_key: str, at: str, keys: Iterable[TrustedKey], own: str | None, named: str | None = None) -> Trust:
-    """What a key is worth that signed at the time `at`, by its own word; `named` is the one the user asked for."""
+    """Return the trust in a key that signed at `at`, by its own word; `named` is the one the user asked for."""
     entry = next((each for each in keys if each.key == public_key), None)
     if entry is not None and entry.revoked:
         return Trust.REVOKED

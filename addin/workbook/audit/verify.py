@@ -19,7 +19,7 @@ from addin.workbook.audit.embedded import embedded_lines, lines_part
 from addin.workbook.audit.file import AuditError, read_audit
 from addin.workbook.audit.keys import fingerprint, is_signed
 from addin.workbook.audit.numbers import holds, place_of, rows_of, typed_form
-from addin.workbook.audit.results import Standing
+from addin.workbook.audit.results import Confidence
 from addin.workbook.audit.sources import sources_rows, sources_sheet
 from addin.workbook.audit.stamp import Stamped, check_stamp
 from addin.workbook.audit.statement import FileCheck, check_file
@@ -33,7 +33,7 @@ from addin.workbook.refresh.collecting import fewer_collections
 
 @dataclass(slots=True)
 class Verified:
-    """What became of a check."""
+    """The result of a check."""
 
     block: Block
     trust: Trust
@@ -162,9 +162,9 @@ def _standing_notes(block: Block) -> Iterator[str]:
     """Return how many of the signed values were not fresh when they were signed."""
     standings = [number.get("standing") for number in block.numbers]
     for standing, what in (
-        (Standing.KEPT, "kept an old value, which nothing proved to be right"),
-        (Standing.LAST_KNOWN, "showed the last known value"),
-        (Standing.ERROR, "showed an error"),
+        (Confidence.KEPT, "kept an old value, which nothing proved to be right"),
+        (Confidence.LAST_KNOWN, "showed the last known value"),
+        (Confidence.ERROR, "showed an error"),
     ):
         if count := standings.count(standing):
             yield f"when this was signed, {count:,} of {len(standings):,} formulas {what}"

@@ -45,7 +45,7 @@ class BookNames:
     _depth: int = 0
 
     def name(self, text: str) -> Replacement:
-        """What a defined name stands for: an area, or a formula without relative references."""
+        """Return what a defined name stands for: an area, or a formula without relative references."""
         sheet, _, plain = text.rpartition("!")
         definition = self.book.definition(plain, self._known(sheet.strip("'")) or self.sheet)
         if definition is None:
@@ -70,7 +70,7 @@ class BookNames:
         return sheet
 
     def calls_ours(self, text: str, /) -> bool:
-        """Whether a defined name stands for something with a call of ours, such as a LAMBDA."""
+        """Return whether a defined name stands for something with a call of ours, such as a LAMBDA."""
         return text.rpartition("!")[2].casefold() in self.book.names_with_calls(self.namespace)
 
     def table(self, text: str) -> Replacement:
@@ -125,7 +125,7 @@ _CORNERS = re.compile(r"\$[A-Za-z]{1,3}\$[0-9]{1,7}|\$[A-Za-z]{1,3}(?=:|$)|\$[0-
 
 
 def is_fixed(reference: str) -> bool:
-    """Whether a reference in a defined name means the same cells wherever the name stands.
+    """Return whether a reference in a defined name means the same cells wherever the name stands.
 
     >>> is_fixed("S!$A$1:$B$2"), is_fixed("S!$B1"), is_fixed("S!A$1:A$3"), is_fixed("$A$1"), is_fixed("S!$A:$B")
     (True, False, False, False, True)

@@ -61,7 +61,7 @@ def _names_one_cell_as_range(formula: BookFormula) -> bool:
 
 
 def _takes_several(formula: BookFormula) -> bool:
-    """Whether a formula is given several values at once: an area or an array."""
+    """Return whether a formula is given several values at once: an area or an array."""
     if formula.is_array or not all(area.is_cell for _, area in formula.areas):
         return True
     return any("{" in piece for piece in formula.shape.pieces if isinstance(piece, str))
@@ -116,7 +116,7 @@ class Proof:
         return {place: why for place, why in doubted.items() if place not in agreed} | found
 
     def _is_doubtful_error(self, formula: BookFormula) -> bool:
-        """Whether a formula came to an error, as functions do that an engine did not understand."""
+        """Return whether a formula came to an error, as functions do that an engine did not understand."""
         is_error = self._shows_one(formula) and isinstance(self._one_shown(formula), dict)
         if not is_error or formula.shape.functions <= OF_SURE_ERRORS:
             return False
@@ -127,7 +127,7 @@ class Proof:
         return formula.kind == PLAIN or (type(found) is list and (len(found), len(found[0])) == (1, 1))
 
     def _one_shown(self, formula: BookFormula) -> Any:
-        """What the first cell of a formula shows."""
+        """Return what the first cell of a formula shows."""
         found = self._found[formula.place]
         return found[0][0] if type(found) is list else found
 

@@ -135,7 +135,7 @@ class _Calls:
         return False
 
     def rows(self, pieces: Sequence[Any]) -> list[list[Any]]:
-        """What a part of the formula comes to; raises `EngineFailedError`."""
+        """Return what a part of the formula comes to; raises `EngineFailedError`."""
         found = self._engine.arrays([(_SHEET, 1, 1, self.text(pieces))])[0]
         if found is None:
             raise EngineFailedError(f"{self.formula.formula.text[:80]}: the formula cannot be read")
@@ -146,7 +146,7 @@ class _Calls:
         return f"={self.formula.text_of(pieces, {}, self._places)}"
 
     def _is_made(self, number: int) -> bool:
-        """Whether the formula needs a call to come to its value."""
+        """Return whether the formula needs a call to come to its value."""
         guards = self.formula.shape.sites[number].guards
         return all(guard.wanted in [value for row in self.rows(guard.pieces) for value in row] for guard in guards)
 
@@ -188,7 +188,7 @@ def _one_or_rows(rows: list[list[Any]] | None) -> Any:
 
 
 def _agrees(engines: Engines, calls: _Calls, rows: list[list[Any]]) -> bool:
-    """Whether a second engine comes to the same value; of several values nobody asks it."""
+    """Return whether a second engine comes to the same value; of several values nobody asks it."""
     engine = engines.formualizer
     if engine is None or (len(rows), len(rows[0])) != (1, 1):
         return False

@@ -17,7 +17,7 @@ NOTHING = Cost(0, 0)
 
 @dataclass(slots=True)
 class BooksCost:
-    """What a refresh of several books would spend together, and each of them on its own."""
+    """The requests that a refresh of several books would spend together, and each of them on its own."""
 
     cost: Cost = NOTHING
     remaining: int | None = None
@@ -33,7 +33,7 @@ class BooksCost:
 
 @dataclass(frozen=True, slots=True)
 class BookDone:
-    """What became of one book: a report, or the reason why it was left as it was."""
+    """The result for one book: a report, or the reason why it was left as it was."""
 
     book: Path
     target: Path

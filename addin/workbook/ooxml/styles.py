@@ -71,7 +71,7 @@ _FIRST_OWN_FORMAT = 164
 
 
 class Look(Enum):
-    """How a cell of a sheet of ours looks: its letters' size, whether they are bold, the shade behind, the side."""
+    """The look of a cell of ours: its letters' size, whether they are bold, the shade behind, the side."""
 
     TITLE = (14, True, None, None)
     HEADER = (None, True, "FFE2E8F0", None)

@@ -14,12 +14,12 @@ from addin.workbook.refresh.dependencies import CellNote
 from dataservice.client import Cost
 from udfs import Call
 from udfs.cells import Scalar
-from udfs.engine.session import Outcome
+from udfs.engine import Outcome
 
 
 @dataclass(frozen=True, slots=True)
 class BookCost:
-    """What a refresh of a book would spend now."""
+    """The requests that a refresh of a book would spend now."""
 
     cost: Cost
     remaining: int | None
@@ -75,7 +75,7 @@ class CalculatedCell(NamedTuple):
 
 @dataclass(slots=True)
 class Refreshed:
-    """What a refresh did."""
+    """The result of a refresh."""
 
     cells: int = 0
     """Formulas computed."""

@@ -17,7 +17,7 @@ from udfs.cells import Grid, Scalar
 
 @dataclass(frozen=True, slots=True)
 class Spilled:
-    """What became of a result: the cells whose values changed, and what the user should know about it."""
+    """The effect of writing a result: the cells whose values changed, and what the user should know about it."""
 
     changed: frozenset[Spot] = frozenset()
     resized: bool = False

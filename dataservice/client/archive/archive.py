@@ -117,7 +117,7 @@ class Archive:
         return int(self._held.currsize)
 
     async def vintages(self, slug: str) -> Vintages:
-        """What was known of a signal, and when."""
+        """Return what was known of a signal, and when."""
         await self._opened()
         async with self._lock(slug):
             return (await self._begun(slug, await self._current(slug))).vintages

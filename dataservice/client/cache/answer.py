@@ -50,7 +50,7 @@ class Answer(msgspec.Struct, Generic[T_co], frozen=True):
         return answer_html(self.value, self.fetched_at, f"from the {self.source}", stale)
 
     def is_fresh(self, now: float) -> bool:
-        """Whether no outer layer needs to ask again at `now`."""
+        """Return whether no outer layer needs to ask again at `now`."""
         return now < self.fresh_until
 
     def fresh_for_s(self, now: float) -> float:
@@ -85,7 +85,7 @@ class Freshness:
             raise ValueError(f"ttl_s must be 0 or more seconds, not {self.ttl_s!r}")
 
     def is_fresh(self, fetched_at: float, now: float) -> bool:
-        """Whether an answer that arrived at `fetched_at` needs no request at `now`."""
+        """Return whether an answer that arrived at `fetched_at` needs no request at `now`."""
         return now < self.fresh_until(fetched_at, now)
 
     def fresh_until(self, fetched_at: float, now: float) -> float:

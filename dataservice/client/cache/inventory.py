@@ -46,7 +46,7 @@ class KeyShare:
 
 
 def key_shares(entries: Iterable[EntrySize], logs: Iterable[LogSize]) -> list[KeyShare]:
-    """What `entries` and `logs`, the contents of a store, are for each key; the largest share first.
+    """Return what `entries` and `logs`, the contents of a store, are for each key; the largest share first.
 
     Entries that are sealed, so that only who has the key knows what they are, count as answers.
 

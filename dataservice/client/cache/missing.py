@@ -40,7 +40,7 @@ class MissingNames:
         return self._since.get(_named(resource))
 
     def holds(self, resource: Resource[Any], now: float) -> bool:
-        """Whether asking for `resource` would likely bring the same refusal; no signal, no history of it."""
+        """Return whether asking for `resource` would likely bring the same refusal; no signal, no history of it."""
         named = [_named(resource)]
         if isinstance(resource, HistoryResource):
             named.append(SignalResource(resource.slug))

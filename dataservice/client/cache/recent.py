@@ -66,7 +66,7 @@ def looked_at(detail: SignalDetail) -> tuple[Window, Observations]:
 
 
 def is_whole(recent: Observations) -> bool:
-    """Whether a recent history, for which 365 were asked, must be the whole series.
+    """Return whether a recent history, for which 365 were asked, must be the whole series.
 
     It must reach further back than 365 days, so that it counts no days. It must have fewer than 365 places, be they
     filled or not: rows without a value may have been left out. And it must not have as many rows as a service may have
@@ -82,7 +82,7 @@ def is_whole(recent: Observations) -> bool:
 
 
 def with_detail(history: History, detail: SignalDetail, at: float) -> History:
-    """What is known of a signal's past together with what its `detail` said at the time `at`.
+    """Return what is known of a signal's past together with what its `detail` said at the time `at`.
 
     What was asked later than `at` stays as it was found then.
     """
@@ -101,7 +101,7 @@ def with_detail(history: History, detail: SignalDetail, at: float) -> History:
 
 
 def contradicts(known: SignalDetail, found: SignalDetail, at: float) -> bool:
-    """Whether a newer detail tells another past than an older one did."""
+    """Return whether a newer detail tells another past than an older one did."""
     before = with_detail(History.nothing(), known, at)
     window = window_of_detail(found)
     newest, met = Newest.of(before, window), [span for span in before.spans if span.window.meets(window)]

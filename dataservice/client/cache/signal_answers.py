@@ -74,7 +74,7 @@ class SignalAnswers(StoredAnswers):
         self.rules = replace(self.rules, not_before=self.rules.not_before - seconds)
 
     async def looked_up(self, resource: Resource[Any], now: float) -> Any:
-        """What is known here by itself of the past, of names or of days; never a request.
+        """Return what is known here by itself of the past, of names or of days; never a request.
 
         Of a name that no signal can have, nothing is known.
         """
@@ -108,7 +108,7 @@ class SignalAnswers(StoredAnswers):
         return self._united(slug, history, detail or await self._detail(slug, now))
 
     def lacks(self, resource: HistoryResource, now: float) -> bool:
-        """Whether a look into the store a moment ago has shown that no day of the window is known.
+        """Return whether a look into the store a moment ago has shown that no day of the window is known.
 
         A batch may ask for the windows around a hundred thousand days, and each look takes a thread.
         """
@@ -122,7 +122,7 @@ class SignalAnswers(StoredAnswers):
         return not any(span.window.meets(window) for span in held.spans)
 
     def looks_at_detail(self, resource: Resource[Any]) -> int:
-        """How often the store was asked for the detail of a history's signal."""
+        """Return how often the store was asked for the detail of a history's signal."""
         return self._looks.get(resource.slug, 0) if isinstance(resource, HistoryResource) else 0
 
     async def finds_detail(self, resource: Resource[Any], now: float) -> bool:

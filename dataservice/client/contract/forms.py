@@ -150,12 +150,12 @@ def snake_case(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def says_unknown(said: str) -> bool:
-    """Whether an error says that there is no such thing."""
+    """Return whether an error says that there is no such thing."""
     return any(word in said.lower() for word in ("not found", "unknown", "no such", "does not exist"))
 
 
 def is_common_size(rows: int) -> bool:
-    """Whether services cut lists at so many records: then there may be others."""
+    """Return whether services cut lists at so many records: then there may be others."""
     return rows >= FEWEST_CUT and (rows % 10 == 0 or rows in POWERS)
 
 

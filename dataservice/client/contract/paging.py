@@ -58,7 +58,7 @@ def next_offset(offset: int, page: CataloguePage, known: Collection[str] = (), m
 
 
 def catalogue_may_be_cut(page: CataloguePage, known: Collection[str], *, is_first: bool) -> bool:
-    """Whether a service that ignores `offset` gave its first signals again, and nothing shows that they are all.
+    """Return whether a service that ignores `offset` gave its first signals again, and nothing shows that they are all.
 
     `page` is the last one, `known` are the signals of those before it.
     """
@@ -111,7 +111,7 @@ class Pulled:
 
     @property
     def observations(self) -> Observations:
-        """What has arrived of the window."""
+        """Return what has arrived of the window."""
         return self.arrived.between(self.window.start, self.window.end)
 
     @property
@@ -121,7 +121,7 @@ class Pulled:
 
     @property
     def complete(self) -> bool:
-        """Whether every page has arrived."""
+        """Return whether every page has arrived."""
         return self.next is None
 
     def known_window(self) -> Window:
@@ -184,12 +184,12 @@ class Pulled:
         return result if page.rows < evidence.newest_rows else replace(result, next=_look_back(result))
 
     def _may_lack(self, position: Position, asked: date | None, evidence: Evidence) -> bool:
-        """Whether a page behind the first left out rows of the day that it began with: `start` turned out to."""
+        """Return whether a page behind the first left out rows of the day that it began with: `start` turned out to."""
         is_behind = bool(self.pages) and asked == position.start and not position.further
         return is_behind and evidence.start_included is False and not _is_one_a_day(self.arrived)
 
     def _follows(self, page: ObservationsPage, evidence: Evidence) -> bool | None:
-        """Whether other rows of the window follow a page; None where that is not known yet."""
+        """Return whether other rows of the window follow a page; None where that is not known yet."""
         found = page.observations
         if not len(found) or found.last_day > self.window.end:
             return False
@@ -211,7 +211,7 @@ class Pulled:
     def _behind(
         self, page: ObservationsPage, position: Position, evidence: Evidence, follows: bool | None, *, is_new: bool
     ) -> Position | None:
-        """Where the next page begins, behind a page that others may follow; None where nothing came any more."""
+        """Return where the next page begins, behind a page that others may follow; None where nothing came any more."""
         last_day = page.observations.last_day
         further = page.further or _offset_behind(page, position)
         if position.further and is_new and further != position.further:
@@ -236,7 +236,7 @@ def _offset_behind(page: ObservationsPage, position: Position) -> Params:
 
 
 def too_many_pages(what: str, max_pages: int, advice: str) -> TooManyPagesError:
-    """Why no further page of `what` is requested."""
+    """Return why no further page of `what` is requested."""
     return TooManyPagesError(f"{what} take more than {max_pages:,} requests; {advice}, or raise max_pages")
 
 
@@ -261,7 +261,7 @@ def _look_back(pulled: Pulled) -> Position | None:
 
 
 def is_silent(page: ObservationsPage) -> bool:
-    """Whether a page says nothing of how many rows there are, or whether others follow."""
+    """Return whether a page says nothing of how many rows there are, or whether others follow."""
     return page.more is None and page.left is None
 
 
@@ -277,7 +277,7 @@ def _stops_short(found: Observations, end: date) -> bool:
 
 
 def _may_be_cut(pulled: Pulled, page: ObservationsPage, evidence: Evidence) -> bool:
-    """Whether a window may have been cut to its newest rows without a word.
+    """Return whether a window may have been cut to its newest rows without a word.
 
     They begin long after its first day, no page brought more, and no larger window was found to be whole.
     """
@@ -302,7 +302,7 @@ def _unkept_promise(
 
 
 def _claims(page: ObservationsPage, evidence: Evidence) -> bool:
-    """Whether a page says that others follow, of a service that was not seen to say so where nothing does."""
+    """Return whether a page says that others follow, of a service that was not seen to say so where nothing does."""
     return not evidence.claims_are_idle and (bool(page.more) or (page.left or 0) > 0)
 
 

@@ -55,7 +55,7 @@ class Quota(msgspec.Struct, frozen=True):
 
     @property
     def is_free(self) -> bool:
-        """Whether the key is on the Free tier, for which the service locks the wire."""
+        """Return whether the key is on the Free tier, for which the service locks the wire."""
         return self.tier.casefold().split()[:1] == ["free"]
 
     def to_frame(self) -> pd.DataFrame:
@@ -82,7 +82,7 @@ def remaining_in(headers: Mapping[str, str]) -> int | None:
 
 
 def newer(known: Quota | None, seen: Quota) -> Quota:
-    """What holds after `seen` arrived: of answers that were under way together, the lower remaining number."""
+    """Return what holds after `seen` arrived: of answers that were under way together, the lower remaining number."""
     overtaken = (
         known is not None
         and (known.tier, known.cap, month_of(known.seen_at)) == (seen.tier, seen.cap, month_of(seen.seen_at))
@@ -100,7 +100,7 @@ def _restart_day(known: Quota, seen: Quota) -> int | None:
 
 
 def requests_at_once(known: Quota | None, now: float, *, most: int) -> int:
-    """How many requests may be under way together: no more than are left this month, and one to find out."""
+    """Return how many requests may be under way together: no more than are left this month, and one to find out."""
     if known is None or month_of(known.seen_at) != month_of(now):
         return most
     return max(1, min(most, known.remaining))

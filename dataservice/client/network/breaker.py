@@ -101,7 +101,7 @@ class RepeatedFailureGuard:
         self._has_answered.add(endpoint)
 
     def turn_away(self, endpoint: Endpoint, now: float) -> DataServiceError | None:
-        """Why the next request to `endpoint` is not sent; None where it is. Each call is counted."""
+        """Return why the next request to `endpoint` is not sent; None where it is. Each call is counted."""
         row = self._rows.get(endpoint)
         if row is None or row.error is None:
             return None
@@ -219,7 +219,7 @@ class CircuitBreaker:
 
 
 def _signal_of(resource: Resource[Any] | None) -> Resource[Any] | None:
-    """What stands for all that this endpoint has of a signal; None for other resources."""
+    """Return what stands for all that this endpoint has of a signal; None for other resources."""
     match resource:
         case SignalResource():
             return resource
@@ -230,7 +230,7 @@ def _signal_of(resource: Resource[Any] | None) -> Resource[Any] | None:
 
 
 def _says_something_of_others(error: DataServiceError) -> bool:
-    """Whether the next resource of the endpoint may well end alike, and nothing else sees to that."""
+    """Return whether the next resource of the endpoint may well end alike, and nothing else sees to that."""
     match error:
         case InterceptedError() | NotFoundError() | AuthenticationError() | QuotaExceededError():
             return False

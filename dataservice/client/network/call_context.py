@@ -19,7 +19,7 @@ class Bound:
 
     @property
     def is_reached(self) -> bool:
-        """Whether not one more request may be sent."""
+        """Return whether not one more request may be sent."""
         return self.requests >= self.most
 
 
@@ -50,7 +50,7 @@ class Meter:
         self._heir = heir
 
     def take(self) -> int:
-        """What was counted since the last time."""
+        """Return what was counted since the last time."""
         taken = max(0, self.requests)
         self.requests -= taken
         return taken

@@ -213,7 +213,7 @@ def _connecting_within(seconds: float | None) -> aiohttp.ClientTimeout:
 
 
 def _is_over(connection: aiohttp.connector.Connection) -> bool:
-    """Whether an idle connection has ended, also if the event loop has not seen that yet."""
+    """Return whether an idle connection has ended, also if the event loop has not seen that yet."""
     if connection.protocol is None or connection.protocol.should_close or connection.transport is None:
         return True
     try:

@@ -141,7 +141,7 @@ def page_in_place(request: Request, headers: Mapping[str, str], body: bytes) -> 
 
 
 def _stranger(status: int, headers: Mapping[str, str], body: bytes) -> str:
-    """What something between here and the service answered in its place: no quota, and no JSON; else empty."""
+    """Return what something between here and the service answered in its place: no quota, and no JSON; else empty."""
     match status:
         case httpx.codes.PROXY_AUTHENTICATION_REQUIRED:
             return "a proxy asks for a name and a password, HTTP 407"
@@ -160,7 +160,7 @@ def _is_page(headers: Mapping[str, str], body: bytes) -> bool:
 
 
 def _host(location: str) -> str:
-    """Where an answer leads, without path and query, which may hold what nobody else should read."""
+    """Return where an answer leads, without path and query, which may hold what nobody else should read."""
     try:
         return httpx.URL(location).host or "another path"
     except httpx.InvalidURL:
@@ -186,7 +186,7 @@ def failed_exchange(request: Request, error: Exception) -> Failure:
 
 
 def _no_connection(error: httpx.TransportError) -> tuple[str, bool]:
-    """Why there is no connection and what to do about it, and whether there may be one in a moment."""
+    """Return why there is no connection and what to do about it, and whether there may be one in a moment."""
     match error:
         case UnknownHostError():
             return "the name of its address is unknown (DNS); check the address and the network", True

@@ -58,7 +58,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 def unpacked(payload: bytes) -> Seen | None:
-    """What an entry of the store says was seen; None where it cannot be read."""
+    """Return what an entry of the store says was seen; None where it cannot be read."""
     try:
         return msgspec.json.decode(payload, type=Seen)
     except msgspec.MsgspecError:
@@ -136,7 +136,7 @@ class UsageTracker:
             await self._add(counter, -await self._add(counter, 0))
 
     def refusal(self, now: float) -> BudgetError | None:
-        """Why a request would be refused, by what this process knows; None where it has to be tried."""
+        """Return why a request would be refused, by what this process knows; None where it has to be tried."""
         if self._budget.reserve and self._probed_on == str(utc_day(now)):
             return self._too_few(now)
         # Who is under way has taken a ticket: the count holds them.
@@ -153,7 +153,7 @@ class UsageTracker:
 
     @property
     def is_unlimited(self) -> bool:
-        """Whether there is no budget: then a request may be counted while it waits for its turn."""
+        """Return whether there is no budget: then a request may be counted while it waits for its turn."""
         return self._budget.is_unlimited
 
     async def counted(self) -> Ticket:
@@ -287,7 +287,7 @@ class UsageTracker:
         return self._budget.at_reserve(self._seen.quota.remaining)
 
     async def _is_close(self) -> bool:
-        """Whether the next request may be one that touches the reserve."""
+        """Return whether the next request may be one that touches the reserve."""
         if not self._budget.reserve:
             return False
         month = month_of(self._clock())

@@ -51,7 +51,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How many requests of the month a key has spent with this one, and the version of the data at that moment."""
+    """The requests of the month that a key has spent with this one, and the version of the data at that moment."""
 
     used: int
     data_version: int | None

@@ -38,7 +38,7 @@ OPEN_PATHS = frozenset({"/openapi.json", "/.well-known/ai-plugin.json"})
 
 @dataclass(frozen=True)
 class Admission:
-    """Who the caller is, how many requests they have left, and the refusal if there is one."""
+    """The caller, the requests they have left, and the refusal if there is one."""
 
     caller: KeyRecord | None = None
     remaining: int = 0

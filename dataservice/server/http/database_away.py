@@ -16,7 +16,7 @@ AWAY = (DisconnectionError, InterfaceError, OperationalError, NoConnectionError,
 ANSWERS_WITHIN_S = 10.0
 """A query takes milliseconds; a database that has not answered by then stands still."""
 
-RETRY_AFTER_S = 5
+RETRY_AFTER_S = 2
 
 
 def away_answer() -> Response:

@@ -70,7 +70,7 @@ Rows = Iterator[dict[str, Any]]
 
 @dataclass(frozen=True)
 class ImportSummary:
-    """How much was imported, and which data files were ignored."""
+    """The result of an import: how much came in, and which data files were ignored."""
 
     signals: int
     observations: int

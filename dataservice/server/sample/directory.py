@@ -49,7 +49,7 @@ def as_known(final: Walk, *, as_of: date, seed: int) -> Walk:
 
 
 def estimates_known(month: date, as_of: date) -> int:
-    """How many estimates of a month's value are out: one from its first day on, one more on each revision day after.
+    """Count the estimates of a month's value: one from its first day on, one more on each revision day after.
 
     >>> [estimates_known(date(2026, 6, 1), date(2026, 7, day)) for day in (11, 12)]
     [1, 2]

@@ -15,7 +15,7 @@ FAR = (date(1900, 1, 1), date(2100, 1, 1))
 
 @dataclass(frozen=True)
 class Reply:
-    """What is answered in the place of the embedded service's own answer; a body of text is sent as it is."""
+    """A reply in the place of the embedded service's own; a body of text is sent as it is."""
 
     status: int
     body: Any

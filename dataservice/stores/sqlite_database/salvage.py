@@ -38,7 +38,7 @@ class Salvaged:
 
 
 def salvaged(path: Path) -> Salvaged:
-    """What a damaged file still holds. Behind the parts of a log that may lack some stands one that is marked so."""
+    """Return what a damaged file still holds. Behind the parts of a log that may lack some is one marked so."""
     pages = _Pages(path)
     salt, parts = None, dict[int, tuple[str, bytes]]()
     for number, values in pages.rows():

@@ -131,6 +131,36 @@ def test_a_sheet_that_is_too_large_for_the_page_is_refused_with_a_sentence(tmp_p
         opened_book(book, name="book.xlsx")
 
 
+def test_rows_and_cells_that_only_have_a_format_do_not_make_the_sheet_larger(tmp_path):
+    book = rewritten(
+        make_book(tmp_path / "book.xlsx", {"A1": 1}),
+        sheet1_xml=(
+            r"</row></sheetData>",
+            '<c r="AMJ1" s="0"/></row><row r="1048576" ht="12.8"><c r="A1048576" s="0"/></row></sheetData>',
+        ),
+    )
+    (sheet,) = (text for name, text in opened_book(book, name="book.xlsx")["parts"].items() if "sheets/sheet" in name)
+    assert "A1" in sheet
+    assert "1048576" not in sheet
+    assert "AMJ" not in sheet
+
+
+@pytest.mark.skipif(not BOOKS.exists(), reason="the real books are not here")
+def test_a_cell_that_a_pivot_table_fills_is_not_changed_and_the_page_says_why(chromium, service, tmp_path):
+    book = BOOKS / "ClosedXML__shared-nested-dategroup.xlsx"
+    with sheet_server(service, tmp_path, book) as url, opened_sheet(chromium, url) as page:
+        name = page.tab.evaluate("Object.keys(sheet.book.pivots)[0]")
+        area = page.tab.evaluate("Object.values(sheet.book.pivots)[0][0]").partition(":")[0]
+        page.show(name)
+        before = page.cell(area, name)["value"]
+        page.put({area: "41.625"}, name)
+        page.sees("A cell that a pivot table fills cannot be changed")
+        assert page.cell(area, name)["value"] == before
+        page.select(area)
+        page.keys("Delete")
+        assert page.cell(area, name)["value"] == before
+
+
 def test_an_error_names_the_users_file_and_no_folder_of_this_machine():
     with (
         pytest.raises(WorkbookError, match=r"^mine\.xlsx is not an \.xlsx") as caught,

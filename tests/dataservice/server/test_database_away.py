@@ -43,7 +43,7 @@ def test_while_the_database_is_restarted_callers_get_503_and_then_answers_withou
     with caplog.at_level(logging.ERROR), away(server):
         refused = http.get(PATHS[0])
         assert statuses(http) == [503] * 3
-    assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
     assert "database" in refused.json()["error"]
     assert refused.headers["x-service-tier"] == ""
     assert "Traceback" not in caplog.text

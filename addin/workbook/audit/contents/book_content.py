@@ -165,7 +165,7 @@ _HIDDEN_NAMES = "_xlnm."
 
 
 class CellContent(NamedTuple):
-    """What one cell holds."""
+    """The contents of one cell."""
 
     value: Scalar
     formula: str | None
@@ -186,7 +186,7 @@ class NameKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BookContent:
-    """What a book says beside its cells."""
+    """Everything that a book says beside its cells."""
 
     counts_from_1904: bool
     calculates_as_shown: bool
@@ -239,7 +239,7 @@ def cells_of(book: Book, name: str, namespace: str) -> Iterator[tuple[Spot, Cell
 
 
 def _format(book: Book, own: int, other: int) -> str:
-    """How cells show numbers; programs differ about a cell that names no style where its row or column has one."""
+    """Return how cells show numbers; programs differ where a cell names no style and its row or column has one."""
     if book.styles is None:
         return GENERAL
     codes = [f"{book.styles.format_code(each)}{' repeated' * book.styles.repeats(each)}" for each in (own, other)]

@@ -32,7 +32,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Coverage:
-    """What of a book was signed, cell by cell."""
+    """The signed part of a book, cell by cell."""
 
     from_service: int = 0
     """Cells that a formula of the service fills, or filled before the copy was frozen."""
@@ -51,7 +51,7 @@ class Coverage:
 
 @dataclass(slots=True)
 class Compared:
-    """What a comparison found."""
+    """The result of a comparison."""
 
     coverage: Coverage = field(default_factory=Coverage)
     differences: list[Difference] = field(default_factory=list)

@@ -27,7 +27,7 @@ CELLS_IN_A_LINE = 500
 
 @dataclass(frozen=True, slots=True)
 class SignedCell:
-    """What was signed about one cell."""
+    """The signed contents of one cell."""
 
     value: Scalar
     formula: str | None
@@ -39,7 +39,7 @@ class SignedCell:
 
 @dataclass(slots=True)
 class SignedContent:
-    """What was signed about a whole book."""
+    """The signed contents of a whole book."""
 
     book: BookContent
     cells: dict[str, dict[Spot, SignedCell]] = field(default_factory=dict)

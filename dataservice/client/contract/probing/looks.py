@@ -30,7 +30,7 @@ class Looks:
     """The day of the month on which the period of the quota was seen to begin."""
 
     def content(self, name: str) -> Any:
-        """What an answer says; None where it says nothing that can be read, or was not asked for."""
+        """Return what an answer says; None where it says nothing that can be read, or was not asked for."""
         body = self.answers.get(name)
         if body is None or body.status != 200:
             return None
@@ -82,13 +82,13 @@ class Looks:
         return None
 
     def says_nothing(self, name: str) -> bool:
-        """Whether an answer says nothing of what follows its rows."""
+        """Return whether an answer says nothing of what follows its rows."""
         content, rows = self.content(name), self.rows(name) or []
         said = following(content if isinstance(content, Mapping) else {}, self.answers.get(name, b""), len(rows))
         return said.more is None and said.total is None
 
     def goes_on(self, name: str, *, is_limited: bool = False) -> bool | None:
-        """Whether a list that says nothing went on behind its page; None where that was not seen.
+        """Return whether a list that says nothing went on behind its page; None where that was not seen.
 
         With a limit, the same again only shows that `offset` is ignored.
         """
@@ -100,7 +100,7 @@ class Looks:
         return bool(more)
 
     def lists(self) -> dict[str, ListSeen]:
-        """What each kind of list has shown; of posts and the wire nothing was filtered."""
+        """Return what each kind of list has shown; of posts and the wire nothing was filtered."""
         seen = {"indices": ListSeen(goes_on=self.goes_on("indices"))} if self.rows("indices") else {}
         for name, kind in FEEDS.items():
             rows = len(self.rows(name) or [])

@@ -104,15 +104,22 @@ def usual_key() -> RSAPrivateKey:
 def provider(**claims: Any) -> Iterator[IdentityProvider]:
     """A provider inside the block, which signs in whoever the claims say."""
     made = IdentityProvider(claims)
+    with served(made):
+        yield made
+
+
+@contextmanager
+def served(made: IdentityProvider, port: int = 0) -> Iterator[None]:
+    """Serve a provider inside the block."""
     routes = [
         Route("/.well-known/openid-configuration", made.discovery),
         Route("/keys", made.keys),
         Route("/authorize", made.authorize),
         Route("/token", made.token, methods=["POST"]),
     ]
-    with running(Starlette(routes=routes), listen("127.0.0.1", 0)) as url:
+    with running(Starlette(routes=routes), listen("127.0.0.1", port)) as url:
         made.url = url
-        yield made
+        yield
 
 
 @contextmanager

@@ -74,7 +74,10 @@ class Pane:
 
     def texts(self, selector: str) -> list[str]:
         """The texts of everything visible that the CSS selector finds, in one line each."""
-        found = self.run(lambda page: page.locator(selector).filter(visible=True).all_inner_texts())
+        texts = "(found) => found.every((it) => it.isConnected) ? found.map((it) => it.innerText) : null"
+        found = None
+        while found is None:  # what is drawn anew between finding and reading is looked for again
+            found = self.run(lambda page: page.locator(selector).filter(visible=True).evaluate_all(texts))
         return [" ".join(text.split()) for text in found]
 
     def text(self, selector: str) -> str:
