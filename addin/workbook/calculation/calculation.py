@@ -52,6 +52,8 @@ class Result:
     formula: BookFormula
     value: Scalar = None
     """What its cell shows."""
+    old: Scalar = None
+    """What its cell shows in the file."""
     rows: Sequence[Sequence[Scalar]] = ()
     """What the cells of an array formula show."""
     unproven: str = ""
@@ -86,6 +88,8 @@ class BookCalculation:
         self._unproven: dict[Place, str] = {}
         self._left: set[Place] = set()
         self._accepted: set[Place] = set()
+        self._kept: dict[Place, Scalar] = {}
+        """What the cells of formulas show in the file, as far as anybody asked."""
         self._before: dict[Place, Any] = {}
         """What the compared formulas came to with the values of the file."""
         self._compared, self._helping = _comparable(self._formulas, unknown)
@@ -219,7 +223,8 @@ class BookCalculation:
                 value, rows = self._old_shown(formula)
             else:
                 value, rows = _shown(found[place])
-            results.append(Result(formula, value, rows, why, place in self._compared, used.get(place, ())))
+            old = self._value(place)
+            results.append(Result(formula, value, old, rows, why, place in self._compared, used.get(place, ())))
         return results
 
     def _refusal(self, formula: BookFormula) -> str:
@@ -252,13 +257,18 @@ class BookCalculation:
         """Return what the file holds for a formula, as the engine would give it."""
         if formula.is_array:
             return [[to_engine(each) for each in row] for row in self._old_shown(formula)[1]]
-        value = self._book.sheet(formula.place[0]).value(formula.place[1])
+        value = self._value(formula.place)
         return value if type(value) is float else to_engine(value)
+
+    def _value(self, place: Place) -> Scalar:
+        """What a formula's cell shows in the file."""
+        if place not in self._kept:
+            self._kept[place] = self._book.sheet(place[0]).value(place[1])
+        return self._kept[place]
 
     def _old_shown(self, formula: BookFormula) -> tuple[Scalar, Sequence[Sequence[Scalar]]]:
         """The value that the file holds for a formula, and of an array formula the rows."""
-        sheet = self._book.sheet(formula.place[0])
-        value = sheet.value(formula.place[1])
+        sheet, value = self._book.sheet(formula.place[0]), self._value(formula.place)
         area = formula.formula.filled
         if area is None:
             return value, [[value]] if formula.is_array else ()

@@ -55,7 +55,7 @@ def record(book: Book, worked: WorkedOut, report: Refreshed) -> None:
         if formula.shape.is_call:
             _write_call(book, result, [outcome for _, outcome in answers], report)
             continue
-        old = book.sheet(place[0]).value(place[1])
+        old = result.old
         new = old if result.unproven else result.value
         if not result.unproven:
             _write_rows(book, result, old, report)
