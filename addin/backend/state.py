@@ -18,8 +18,8 @@ from starlette.requests import Request
 from addin.backend.http import KEY_HEADER
 from addin.backend.limits.accounts import UNPROVEN_PART, MemoryBudget
 from addin.backend.operation.events import tell
-from addin.backend.operation.facts import PublicCertificate
 from addin.backend.operation.metrics import Metrics, WorkerMeasures, memory_bytes
+from addin.backend.operation.public_certificate import PublicCertificate
 from addin.backend.operation.readiness import ReadinessCheck
 from addin.backend.operation.service_watch import ServiceWatch
 from addin.backend.service_connections import ServiceConnections

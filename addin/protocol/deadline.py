@@ -12,8 +12,8 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from dataservice.client import Answer, CatalogueCheck, Meter, Miss, Resource
-from dataservice.client.fair_timeout import FairTimeout
 from dataservice.errors import DeadlineExceededError, UnavailableError
+from dataservice.fair_timeout import FairTimeout
 from udfs.engine import Reader
 
 T = TypeVar("T")

@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
+from dataservice.fair_timeout import FairTimeout
 from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogSize, Put, Store, StoreAwayError
 from dataservice.stores.memory import MemoryStore
 
@@ -169,7 +170,7 @@ class ResilientStore:
             if self._clock() < (self._writing_paused_until if writes else self._paused_until):
                 return otherwise
             try:
-                async with asyncio.timeout(self._timeout_s):
+                async with FairTimeout(self._timeout_s):
                     result = await operation()
             except StoreAwayError:
                 return otherwise

@@ -15,6 +15,7 @@ from functools import lru_cache
 from math import inf, nextafter
 from typing import Any, TypeVar, cast
 
+import msgspec
 import numpy as np
 
 from dataservice.client import (
@@ -120,7 +121,7 @@ class AfterRefresh:
     def _aged(self, answer: Answer[T] | None) -> Answer[T] | None:
         if answer is None or self._mode is not Refresh.FORCE or answer.fresh_until == inf:
             return answer  # what is known of the past no refresh makes old
-        return replace(answer, fresh_until=min(answer.fresh_until, self._now))
+        return msgspec.structs.replace(answer, fresh_until=min(answer.fresh_until, self._now))
 
 
 class CostEstimator:

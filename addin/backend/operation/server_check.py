@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from addin.backend.operation.facts import PublicCertificate
+from addin.backend.operation.public_certificate import PublicCertificate
 from addin.backend.operation.set_up import unknown_variables
 from addin.config.authorities import trusted
 from addin.config.connect import cache_folder, open_ledger, open_store

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Generic, Self, TypeVar
 
+import msgspec
+
 from dataservice.errors import DataServiceError
 from dataservice.shown import answer_html
 
@@ -28,8 +30,7 @@ class Source(StrEnum):
     NETWORK = "network"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[T_co]):
+class Answer(msgspec.Struct, Generic[T_co], frozen=True):
     """A value of the service with its age, and the reason when it is not a fresh one.
 
     Times are seconds since the epoch (UTC). `requests` is what this answer cost the caller who fetched it:
@@ -62,7 +63,7 @@ class Answer(Generic[T_co]):
 
     def stale(self, because: DataServiceError) -> Self:
         """The same value, marked as the last known one, with the reason."""
-        return replace(self, stale_because=because, requests=0)
+        return msgspec.structs.replace(self, stale_because=because, requests=0)
 
 
 @dataclass(frozen=True, slots=True)

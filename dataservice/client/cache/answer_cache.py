@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date
 from math import inf
 from typing import Any, TypeVar, cast
+
+from msgspec.structs import replace
 
 from dataservice.client.cache.answer import Answer, Source
 from dataservice.client.cache.codec import pack

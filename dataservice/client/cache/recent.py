@@ -18,6 +18,7 @@ from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.results import SignalDetail
 from dataservice.client.contract.windows import Window, missing
 from dataservice.models import Observation
+from dataservice.moments import read_moments
 from dataservice.observations import Observations
 
 CUTS = frozenset({31, 36, 48, 52, 53, 61, 91, 92, 104, 156, 182, 252, 253, 261, 262, 364})
@@ -32,6 +33,8 @@ def settled(detail: SignalDetail) -> SignalDetail:
     latest, history = detail.latest, detail.history
     if latest is None or not len(history):
         return detail
+    if read_moments([latest.observed_at])[0] == history.times[-1] and latest.value == history.values[-1]:
+        return detail  # as nearly all do
     told = Observations.from_columns([latest.observed_at], [latest.value])
     if history[-1:] == told:
         return detail
@@ -135,8 +138,8 @@ def window_of_detail(detail: SignalDetail) -> Window:
     if not len(history):
         return Window(date.max, date.min)
     days = history.times.astype("datetime64[D]")
-    first_day_may_be_cut = bool(np.any(days[1:] == days[:-1]))
-    return Window(history.first_day + timedelta(days=first_day_may_be_cut), date.max)
+    first_day_may_be_cut = bool((days[1:] == days[:-1]).any())
+    return Window(days[0].item() + timedelta(days=first_day_may_be_cut), date.max)
 
 
 def _with_answer(history: History, window: Window, found: Observations, at: float) -> History:

@@ -61,7 +61,7 @@ class SignalAnswers(StoredAnswers):
             scope=lambda: self.scope,
             kept_look=self._kept_look,
             kept_state=self._kept_state,
-            is_new=self._unkept.__contains__,
+            is_new=self._is_new,
         )
 
     def set_back(self, seconds: float) -> None:
@@ -206,7 +206,7 @@ class SignalAnswers(StoredAnswers):
         if value is detail.value and not doubtful:
             return False
         fresh_until = min(detail.fresh_until, detail.fetched_at) if doubtful else detail.fresh_until
-        answer = replace(detail, value=value, fresh_until=fresh_until)
+        answer = msgspec.structs.replace(detail, value=value, fresh_until=fresh_until)
         self._remember(SignalResource(slug), answer, value.history.nbytes)
         return True
 
@@ -247,9 +247,13 @@ class SignalAnswers(StoredAnswers):
         kept = await self._kept_detail(slug)
         return None if kept is None else (window_of_detail(kept[0]), kept[1])
 
+    def _is_new(self, slug: str) -> bool:
+        """Whether the store was found to have no answer about a signal."""
+        return slug in self._unkept and self._histories.kept_at(slug) is None
+
     async def _kept_state(self, slug: str) -> Vintages:
         """What the kept answers about a signal say of it; no look into the store where it is known to have none."""
-        if slug in self._unkept and self._histories.kept_at(slug) is None:
+        if self._is_new(slug):
             return Vintages.nothing()
         known = self.memory.get(SignalResource(slug))
         if known is not None and known.fresh_until != NEVER:
@@ -311,7 +315,7 @@ class SignalAnswers(StoredAnswers):
             if held is not None:
                 self._united(resource.slug, held, cast("Answer[SignalDetail]", answer))
             corrected_one = cast("Answer[T]", self.memory.get(resource) or answer)
-            return replace(corrected_one, source=answer.source)
+            return msgspec.structs.replace(corrected_one, source=answer.source)
         return answer
 
 

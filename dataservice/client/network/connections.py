@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from select import select
 from typing import Any
 from urllib.parse import urlsplit
@@ -140,7 +141,7 @@ class Connections(httpx.AsyncBaseTransport):
                 URL(url, encoded=True),
                 headers=headers if proxy is None else [*headers, *proxy.headers],
                 allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(sock_connect=connect_s),
+                timeout=_connecting_within(connect_s),
                 **(proxy.for_aiohttp if proxy else {}),
             )
 
@@ -204,6 +205,11 @@ class _Connector(aiohttp.TCPConnector):
                     watch.is_reused, watch.was_sent, watch.sent_at = is_reused, True, time.monotonic()
                 return connection
             connection.close()
+
+
+@lru_cache
+def _connecting_within(seconds: float | None) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(sock_connect=seconds)
 
 
 def _is_over(connection: aiohttp.connector.Connection) -> bool:

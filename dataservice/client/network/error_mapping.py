@@ -66,7 +66,16 @@ _PAGE = re.compile(
 )
 """How a page begins. What was read is not read again in another way: a hostile page could make that take for ever."""
 
+TOO_SLOW = "no whole answer in time: the service or the network is slow; refresh in a minute"
+
 TRUST = "if your firm opens https on the way, name its authority's file in the setting ca_file"
+
+WRONG_CERTIFICATES = {
+    "has expired": "its certificate has expired; check this machine's date, and tell whoever runs the service",
+    "not yet valid": "its certificate is not valid yet; check this machine's date",
+    "mismatch": "its certificate is for another name; check the address",
+}
+"""OpenSSL's words for certificates of which another authority would not help, and ours."""
 
 UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 """OpenSSL's word for a certificate of an authority that is not trusted here."""
@@ -167,7 +176,7 @@ def failed_exchange(request: Request, error: Exception) -> Failure:
             problem, retryable = _no_connection(error)
             return Failure(ConnectionFailedError(problem, path=request.path), retryable=retryable)
         case TimeoutError() | httpx.TimeoutException():
-            return Failure(DeadlineExceededError("no whole answer in time", path=request.path))
+            return Failure(DeadlineExceededError(TOO_SLOW, path=request.path))
         case httpx.DecodingError():
             return Failure(MalformedAnswerError("an answer that cannot be unpacked", path=request.path))
         case httpx.TransportError() | OSError():
@@ -191,7 +200,8 @@ def _no_connection(error: httpx.TransportError) -> tuple[str, bool]:
             refusal = str(error)[:3]
             return f"the proxy refused to connect{f', HTTP {refusal}' if refusal.isdecimal() else ''}; {ADVICE}", False
         case _ if isinstance(error, UntrustedError) or UNTRUSTED in str(error):
-            return f"its certificate is not trusted; {TRUST}", False
+            said = next((ours for words, ours in WRONG_CERTIFICATES.items() if words in str(error)), None)
+            return said or f"its certificate is not trusted; {TRUST}", False
         case _ if NO_TLS in str(error):
             return "it does not speak https at this address", False
         case _:

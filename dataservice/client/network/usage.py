@@ -92,12 +92,14 @@ class UsageTracker:
         self._saving = asyncio.Lock()
         self._saved_at = float("-inf")
         self._one_at_a_time = asyncio.Lock()
+        self._counting: asyncio.Task[None] | None = None
+        """Adds to the store's counter what is counted until it begins."""
         self._probed_on = ""
         self.sent = 0
 
     def quota(self, now: float) -> Quota | None:
         """The quota last seen, by whichever process that shares the store."""
-        return None if self._seen is None else replace(self._seen.quota, used_here=self.used_here(now))
+        return None if self._seen is None else msgspec.structs.replace(self._seen.quota, used_here=self.used_here(now))
 
     @property
     def last_told(self) -> Quota | None:
@@ -155,10 +157,30 @@ class UsageTracker:
         return self._budget.is_unlimited
 
     async def counted(self) -> Ticket:
-        """The right to send one request where there is no budget; whoever does not send it gives it back."""
-        ticket = await self._ticket()
+        """The right to send one request where there is no budget; whoever does not send it gives it back.
+
+        Those that are counted at one moment are added to the store's counter together.
+        """
+        month = month_of(self._clock())
+        ticket = Ticket(0, month)
         self.sent += 1
+        self._count(_used(month), 1)
+        try:
+            if not self._store.shared:
+                await self._add(_used(month), 0)
+            else:
+                if self._counting is None:
+                    self._counting = asyncio.ensure_future(self._count_together(month))
+                await asyncio.shield(self._counting)
+        except asyncio.CancelledError:
+            self.give_back(ticket)
+            raise
         return ticket
+
+    async def _count_together(self, month: str) -> None:
+        await asyncio.sleep(0)
+        self._counting = None  # who comes from now on waits for the next one
+        await self._add(_used(month), 0)
 
     @asynccontextmanager
     async def admitted(self, *, until: float) -> AsyncIterator[Ticket]:
