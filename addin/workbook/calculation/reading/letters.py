@@ -13,7 +13,7 @@ BEYOND_ONE_UNIT = "\U00010000"
 
 
 class Letters(StrEnum):
-    """Why letters of a kind make a result doubtful."""
+    """The letters that make a result doubtful, and why."""
 
     CASE = "it changes the case of letters that programs change differently"
     CODES = "the number of a letter depends on the computer"
