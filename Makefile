@@ -8,23 +8,25 @@ PYTHON ?= python3
 ARGS ?=
 SYSTEM_PACKAGES ?= yes
 SHEET ?= yes
-# One more than the processors of a small machine: many tests wait for other programs.
-TEST_PROCESSES ?= 3
+# Twice the processors of a small machine: many tests wait for other programs.
+TEST_PROCESSES ?= 4
 # Each process gets tests that stand together, and takes from the others when it has none: what a file shares is made once.
 TEST_FLAGS := -n $(TEST_PROCESSES) --dist worksteal
 
 VENV := .venv
 BIN := $(VENV)/bin
+JAVASCRIPT := addin tests/node/modules tests/node/*.js tests/node/*.mjs
 NODE_TOOLS := tests/node/node_modules
 NPM_FLAGS := --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
 
 # What an environment holds follows from these two files: when one changes, it is brought up to date.
-PINS := pyproject.toml constraints.txt
+PINS := pyproject.toml constraints.txt .ci/hashes.txt
 
-# uv installs in seconds what takes pip a minute; pip is the way where uv does not run or cannot reach the index.
+# uv installs in seconds what takes pip a minute, and only files with the pinned hashes; pip, which has no hashes beside a
+# folder, is the way where uv does not run or cannot reach the index.
 # Everything is compiled here, as pip does by itself: else whoever keeps no byte code compiles it at every start.
 install = @echo "• installing $(1) into $(VENV)"; \
-	{ $(BIN)/python -m uv pip install --quiet --python $(BIN)/python --compile-bytecode --constraint constraints.txt --editable '.$(2)' $(3) 2>$(VENV)/uv.log \
+	{ $(BIN)/python -m uv pip install --quiet --python $(BIN)/python --compile-bytecode --constraint .ci/hashes.txt --editable '.$(2)' $(3) 2>$(VENV)/uv.log \
 	|| $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.$(2)' $(3); } \
 	&& $(BIN)/python -m compileall -q addin udfs dataservice
 
@@ -74,8 +76,9 @@ lint: $(VENV)/dev.stamp node-tools ## Check style, types, import directions, she
 	@echo "• mypy"; $(BIN)/mypy
 	@echo "• import-linter"; $(BIN)/lint-imports > $(VENV)/imports.log || { cat $(VENV)/imports.log; exit 1; }
 	@echo "• shellcheck"; $(BIN)/shellcheck .ci/*
-	@if [ -x $(NODE_TOOLS)/.bin/tsc ]; then echo "• tsc --checkJs"; $(NODE_TOOLS)/.bin/tsc --project tests/node/tsconfig.json; \
-	else echo "• tsc --checkJs: left out, no npm here"; fi
+	@if [ -x $(NODE_TOOLS)/.bin/tsc ]; then echo "• tsc --checkJs"; $(NODE_TOOLS)/.bin/tsc --project tests/node/tsconfig.json && \
+	echo "• eslint" && $(NODE_TOOLS)/.bin/eslint --config tests/node/eslint.config.mjs $(JAVASCRIPT); \
+	else echo "• tsc --checkJs, eslint: left out, no npm here"; fi
 
 .PHONY: format
 format: $(VENV)/dev.stamp ## Rewrite the Python files in the project's format
@@ -98,11 +101,8 @@ docs: $(VENV)/dev.stamp ## Build the documentation into site/, with warnings as 
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet && echo "• site/index.html"
 
 .PHONY: sbom
-sbom: $(VENV)/run.stamp ## Write sbom.json, the packages that the add-in runs on (CycloneDX)
-	@rm -rf build/sbom && $(BIN)/python -m uv venv --quiet build/sbom
-	@$(BIN)/python -m uv pip install --quiet --python build/sbom/bin/python --constraint constraints.txt '.[service,redis,postgres,mcp,oidc,timestamp]'
-	@$(BIN)/python -m uv tool run --quiet --from cyclonedx-bom cyclonedx-py environment build/sbom --pyproject pyproject.toml --of JSON -o sbom.json
-	@echo "• sbom.json: $$(grep -c '"purl"' sbom.json) packages"
+sbom: $(VENV)/run.stamp ## Write sbom.json, the packages that the add-in runs on (CycloneDX); each wheel has it, too
+	@$(BIN)/python .ci/sbom.py "$$($(BIN)/python -c 'from dataservice.version import product_version as v; print(v())')" sbom.json
 
 .PHONY: release
 release: $(VENV)/run.stamp ## Build wheel, source archive and SBOM into dist/, and check them on the oldest and newest Python
@@ -115,10 +115,13 @@ audit: $(VENV)/run.stamp ## Look for known vulnerabilities of the pinned package
 
 .PHONY: constraints
 constraints: $(VENV)/dev.stamp ## Pin the newest versions that work on the oldest supported Python
-	@{ sed -n '/^#/p' constraints.txt; \
-	   echo '--editable .' | $(BIN)/python -m uv pip compile --quiet --python-version 3.11 \
-	     --group dev --group docs --no-header --no-annotate - | sed '/^-e/d'; } > $(VENV)/constraints.txt
-	@mv $(VENV)/constraints.txt constraints.txt && git --no-pager diff --stat constraints.txt
+	@echo '--editable .' | $(BIN)/python -m uv pip compile --quiet --python-version 3.11 \
+	   --group dev --group docs --no-header --generate-hashes - \
+	   | awk '/^-e/ { own = 1; next } /^[a-z0-9]/ { own = 0 } !own' > $(VENV)/hashes.txt
+	@{ sed -n '/^#/p' constraints.txt; sed -n 's/^\([a-z0-9._-]*==[^ ;]*\).*/\1/p' $(VENV)/hashes.txt; } > $(VENV)/constraints.txt
+	@{ sed -n '/^#/p' .ci/hashes.txt; cat $(VENV)/hashes.txt; } > $(VENV)/hashes-with-head.txt
+	@mv $(VENV)/constraints.txt constraints.txt && mv $(VENV)/hashes-with-head.txt .ci/hashes.txt
+	@git --no-pager diff --stat constraints.txt .ci/hashes.txt
 
 .PHONY: clean
 clean: ## Remove the environment, caches and everything built
@@ -145,7 +148,8 @@ $(VENV)/venv.stamp:
 	@echo "• making $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	@$(BIN)/python -m pip install --quiet --constraint constraints.txt uv || echo "• going on without uv"
+	@awk '/^[a-z]/ { on = /^uv==/ } on' .ci/hashes.txt > $(VENV)/uv.txt
+	@$(BIN)/python -m pip install --quiet --require-hashes --requirement $(VENV)/uv.txt || echo "• going on without uv"
 	@touch $@
 
 $(VENV)/run.stamp: $(VENV)/venv.stamp $(PINS)

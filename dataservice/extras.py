@@ -37,7 +37,7 @@ class Environment:
 
     @property
     def _receipt(self) -> Mapping[str, Any] | None:
-        """What uv wrote about the tool that it made this environment for."""
+        """Return what uv wrote about the tool that it made this environment for."""
         try:
             text = (self.prefix / "uv-receipt.toml").read_text(encoding="utf-8")
             return tomllib.loads(text).get("tool", {})  # type: ignore[no-any-return]
@@ -60,7 +60,7 @@ class Environment:
         return f"uv pip install --python {self._quoted(self.python)} {wanted}"
 
     def uninstall(self) -> str:
-        """What removes the program itself: a command, or the folder to delete."""
+        """Return what removes the program itself: a command, or the folder to delete."""
         if self._receipt is not None:
             return f"uv tool uninstall {PRODUCT}"
         if self._is_of_pipx:
@@ -110,7 +110,7 @@ def install_command(extra: str) -> str:
 
 
 def installed() -> Distribution | None:
-    """What the installer noted about this program; None where it runs from files that were never installed."""
+    """Return what the installer noted about this program; None where it runs from files that were never installed."""
     try:
         return distribution(PRODUCT)
     except PackageNotFoundError:

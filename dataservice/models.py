@@ -65,7 +65,7 @@ class Observation(Record, frozen=True, kw_only=True):
 
 
 class Signal(Record, frozen=True, kw_only=True):
-    """What a series is: an entry of the catalogue."""
+    """A series: an entry of the catalogue."""
 
     slug: str
     shortcode: str | None = None
@@ -107,7 +107,7 @@ class Index(Record, frozen=True, kw_only=True):
         )
 
     def readings(self) -> dict[str, tuple[float, str | None]]:
-        """What may be the current reading and its `observed_at`, by the name of the field."""
+        """Return what may be the current reading and its `observed_at`, by the name of the field."""
         found: dict[str, tuple[float, str | None]] = {}
         for name in READING_FIELDS:
             told = self.extra.get(name)

@@ -45,7 +45,7 @@ _SPAWN = multiprocessing.get_context("spawn")
 
 
 class Work(Protocol):
-    """What a worker does until SIGTERM; it goes to another process, so it can be pickled.
+    """The work of a worker until SIGTERM; it goes to another process, so it can be pickled.
 
     It calls `beat` every second from its event loop, for the first time when it answers.
     """
@@ -73,11 +73,11 @@ class _Worker:
 
     @property
     def answers(self) -> bool:
-        """Whether it has begun to answer."""
+        """Return whether it has begun to answer."""
         return bool(self._beat.value > 0.0)
 
     def problem(self, now: float, awake_since: float) -> str | None:
-        """Why it has to be ended; None while it does its work. This process itself moves since `awake_since`."""
+        """Return why it has to be ended; None while it does its work. This process itself moves since `awake_since`."""
         if self.ends_by is not None:
             return "did not end in time" if now > self.ends_by else None
         if not self.answers:
@@ -239,7 +239,7 @@ async def _beat(server: uvicorn.Server, beat: Callable[[], None]) -> None:
 
 
 def _run(work: Work, beat: Any) -> None:
-    """What the process of a worker does."""
+    """Do the work of a worker's process."""
     faulthandler.enable()  # a worker that does not move is asked with SIGABRT where it stands
     threading.Thread(target=_end_with_parent, name="watch the parent", daemon=True).start()
 
@@ -258,7 +258,7 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _told_by_signals() -> Iterator[Connection]:
-    """What Ctrl-C, SIGTERM and SIGHUP tell this process, to be waited for beside its workers."""
+    """Return what Ctrl-C, SIGTERM and SIGHUP tell this process, to be waited for beside its workers."""
     told, tell = multiprocessing.Pipe(duplex=False)
     numbers = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if sys.platform != "win32" else [])]
     before = {each: signal.signal(each, lambda number, _: tell.send(number)) for each in numbers}

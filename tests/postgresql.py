@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from sqlalchemy.engine import make_url
 
 OPTIONS = "-c listen_addresses='' -c fsync={fsync} -c max_connections=200 -c unix_socket_directories='{folder}'"
 
@@ -45,6 +47,43 @@ def postgresql_server(*, is_durable: bool = False) -> Iterator[str]:
         finally:
             if (folder / "data" / "postmaster.pid").exists():
                 run("pg_ctl", "-w", "-m", "immediate", "stop")
+
+
+@contextmanager
+def frozen(url: str) -> Iterator[None]:
+    """Let no process of a server of ours move inside the block."""
+    first = int((_folder(url) / "data" / "postmaster.pid").read_text(encoding="ascii").split()[0])
+    children = Path(f"/proc/{first}/task/{first}/children")
+    stopped: list[int] = []
+    try:
+        for pid in (first, *map(int, children.read_text(encoding="ascii").split())):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+                stopped.append(pid)
+        yield
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+
+
+@contextmanager
+def away(url: str) -> Iterator[None]:
+    """Stop a server of ours inside the block, at once; it is started again at its end."""
+    folder, programs = _folder(url), _programs()
+    assert programs is not None
+    who: dict[str, Any] = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+    command = [str(programs / "pg_ctl"), "-D", str(folder / "data"), "-w", "-l", str(folder / "log")]
+    options = (folder / "data" / "postmaster.opts").read_text(encoding="utf-8").split(" ", 1)[1]
+    subprocess.run([*command, "-m", "fast", "stop"], check=True, cwd=folder, stdout=subprocess.DEVNULL, **who)
+    try:
+        yield
+    finally:
+        again = [*command, "-o", options.strip().replace('"', "'"), "start"]
+        subprocess.run(again, check=True, cwd=folder, stdout=subprocess.DEVNULL, **who)
+
+
+def _folder(url: str) -> Path:
+    return Path(str(make_url(url).query["host"]))
 
 
 def is_installed() -> bool:

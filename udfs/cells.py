@@ -36,7 +36,7 @@ EXACT_INTEGER = 2**53
 
 
 class Kind(StrEnum):
-    """What all values of a column are."""
+    """The kind of all values of a column."""
 
     NUMBER = "number"
     DATE = "date"
@@ -87,7 +87,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """What a function gives as rows: columns of one length, each an array of numbers, datetime64[us] (UTC) or objects.
+    """The rows of a function: columns of one length, each an array of numbers, datetime64[us] (UTC) or objects.
 
     `dated_by` names the column of times that the rows belong to: cells show the column, in Python it is the index.
     """

@@ -42,7 +42,7 @@ PROBE_ADVICE = "`addin doctor --contract`, or Account in the task pane, finds ou
 
 
 class ErrorKind(StrEnum):
-    """What kind of error a message tells of, for programs; hosts choose their own words and actions by it."""
+    """The kind of an error, for programs; hosts choose their own words and actions by it."""
 
     ARGUMENT = "argument"
     NO_DATA = "no_data"
@@ -158,7 +158,7 @@ _KINDS: dict[type[Exception], ErrorKind] = {
 
 
 def reason(error: DataServiceError, function: str) -> str:
-    """Why the service gave no (fresh) answer, in one sentence that begins with the state."""
+    """Return why the service gave no (fresh) answer, in one sentence that begins with the state."""
     match error:
         case MissingKeyError():
             return "no API key: set one with `addin key set` or in the task pane"

@@ -17,5 +17,5 @@ globals().update({function.__name__: _waiting(function.udf) for function in _FUN
 
 
 def __dir__() -> list[str]:
-    """What editors offer after `udfs.sync.`: the functions, and `close`."""
+    """Return what editors offer after `udfs.sync.`: the functions, and `close`."""
     return sorted([*(function.__name__ for function in _FUNCTIONS), close.__name__])

@@ -34,7 +34,7 @@ RESTART_S = 10
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is put on the machine: its place and its text, and the commands that make it work now or end it."""
+    """One thing put on the machine: its place and its text, and the commands that make it work now or end it."""
 
     form: Form
     place: str

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Form(StrEnum):
-    """How a system starts something at login."""
+    """A system's way to start something at login."""
 
     WINDOWS = "windows"
     MAC = "mac"

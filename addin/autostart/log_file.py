@@ -19,7 +19,7 @@ KEPT_FILES = 3
 
 
 def log_file() -> Path:
-    """Where the log is: where this system keeps logs of the user."""
+    """Return where the log is: where this system keeps logs of the user."""
     return platformdirs.user_log_path(APP, appauthor=False) / "backend.log"
 
 

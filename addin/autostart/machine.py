@@ -33,7 +33,7 @@ class Registry(Protocol):
 
 
 def form_here() -> Form:
-    """How this machine starts something at login."""
+    """Return how this machine starts something at login."""
     return form_of(platform(), has_systemd=_has_systemd())
 
 
@@ -132,7 +132,7 @@ def start_detached(command: Sequence[str], environ: Mapping[str, str] | None = N
 
 
 def _has_systemd() -> bool:
-    """Whether this user's session has a systemd of its own."""
+    """Return whether this user's session has a systemd of its own."""
     program = shutil.which("systemctl")
     if program is None:
         return False

@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 class Ending(StrEnum):
-    """Why the backend ends by itself."""
+    """The reason why the backend ends by itself."""
 
     REMOVED = "removed"
     CHANGED = "changed"

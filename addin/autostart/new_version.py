@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 def code_now(root: Path | None = None) -> Hashable:
-    """What changes with every update: the version, and the size and time of every file of code."""
+    """Return what changes with every update: the version, and the size and time of every file of code."""
     folder = Path(__file__).resolve().parents[2] if root is None else root
     found = installed()
     return (found.version if found else None, frozenset(_files(folder)))
@@ -40,7 +40,7 @@ class NewVersion:
         self._refused: Hashable = None
 
     def is_here(self) -> bool:
-        """Whether there is a new version now."""
+        """Return whether there is a new version now."""
         before, self._last = self._last, self._look()
         if self._last in (self._running, self._refused) or self._last != before:
             return False
@@ -52,7 +52,7 @@ class NewVersion:
 
 
 def can_be_started() -> bool:
-    """Whether the program on the disk starts."""
+    """Return whether the program on the disk starts."""
     command = [sys.executable, "-P", "-m", "addin", "--version"]
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=PROBE_S)  # noqa: S603

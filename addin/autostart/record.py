@@ -44,7 +44,7 @@ def kept_variables(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def record_file() -> Path:
-    """Where the record is, if there is one."""
+    """Return where the record is, if there is one."""
     return config_dir() / "autostart.json"
 
 

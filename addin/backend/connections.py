@@ -6,17 +6,13 @@ and tries again for ever.
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
 import socket
 import sys
 from collections import Counter
 from contextlib import suppress
-from functools import partial
-from typing import Any, cast
-
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from typing import Any
 
 from addin.backend.os_accounts import is_of_another_account
 
@@ -45,7 +41,7 @@ FOREIGN = _refusal(
 
 
 def handles_allowed() -> int:
-    """How many files and sockets this process may hold open."""
+    """Return how many files and sockets this process may hold open."""
     if sys.platform == "win32":
         return 8_192  # Windows has no such limit for sockets; this is enough for any backend
     import resource
@@ -94,7 +90,7 @@ class LimitedSocket(socket.socket):
         super().listen(max(backlog, MAX_WAITING))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How a process that is being started gets it: the same socket, with a count of its own."""
+        """Return how a process that is being started gets it: the same socket, with a count of its own."""
         from multiprocessing.reduction import DupFd
 
         return _received, (DupFd(self.fileno()), self.family, self.type, self.proto, self._most, self._is_private)
@@ -107,7 +103,7 @@ class LimitedSocket(socket.socket):
             del self._of[caller]
 
     def _has_room_for(self, caller: str) -> bool:
-        """Whether an address may have one more; a proxy on this machine stands for many callers, and limits them."""
+        """Return whether an address may have one more; a proxy on this machine stands for many callers."""
         is_near = caller in ("", "::1") or caller.startswith(("127.", "::ffff:127."))
         return is_near or self._of[caller] < max(1, self._most // ADDRESS_PART)
 
@@ -158,52 +154,3 @@ def _refuse(connection: socket.socket, refusal: bytes = REFUSAL) -> None:
     with connection, suppress(OSError):  # a caller that is gone needs no reason
         connection.settimeout(0)
         connection.send(refusal)
-
-
-class TimedProtocol(H11Protocol):
-    """uvicorn's connection, closed when no whole request line with headers arrives within `receive_timeout_s`.
-
-    The body has a limit of its own (`addin.backend.http.read_body`), because only there a refusal can say why.
-    """
-
-    def __init__(self, *args: Any, receive_timeout_s: float, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.receive_timeout_s = receive_timeout_s
-        self._timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Begin to wait for the first request."""
-        super().connection_made(transport)
-        self._await_request()
-
-    def data_received(self, data: bytes) -> None:
-        """Take what has arrived."""
-        super().data_received(data)
-        self._await_request()
-
-    def on_response_complete(self) -> None:
-        """Begin to wait for the next request."""
-        super().on_response_complete()
-        self._await_request()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
-        self._stop_waiting()
-        super().connection_lost(exc)
-
-    def _await_request(self) -> None:
-        """Let the time run while no request is being worked on; bytes that trickle in do not renew it."""
-        if self.cycle is not None and not self.cycle.response_complete:
-            self._stop_waiting()
-        elif self._timer is None:
-            self._timer = self.loop.call_later(self.receive_timeout_s, self.transport.abort)
-
-    def _stop_waiting(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-
-def protocol_with_timeout(receive_timeout_s: float) -> type[H11Protocol]:
-    """The protocol for a server on which a request has to arrive within so many seconds."""
-    return cast("type[H11Protocol]", partial(TimedProtocol, receive_timeout_s=receive_timeout_s))

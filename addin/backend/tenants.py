@@ -27,7 +27,7 @@ from addin.protocol.pending_batches import PendingBatches
 from addin.protocol.response_cache import ResponseCache
 from addin.protocol.told import ToldPosts
 from dataservice.client import AsyncClient
-from udfs.engine.session import Session
+from udfs.engine import Session
 
 DEADLINE_MARGIN_S = 2.0
 """A batch ends this much after the client's own deadline, because the client's errors say more."""
@@ -40,6 +40,9 @@ MAX_UNPROVEN = 128
 
 MAX_WAITING = 1_000
 """Batches of one key that wait for their turn: what a workbook sends cell by cell, on a slow connection."""
+
+MAX_UNPROVEN_OF_ADDRESS = MAX_UNPROVEN // 2
+"""Of these, one address has at most so many: who makes keys up there keeps new users out nowhere else."""
 
 UNPROVEN_IDLE_S = 30.0
 """A key that was not accepted by then is forgotten."""
@@ -70,13 +73,15 @@ class Tenant:
         """The hash that names the key in the store, once it was looked up."""
         self._turns = asyncio.Semaphore(settings.max_user_batches)
         self._waiting = 0
+        self.address = ""
+        """Where an unknown key came from first."""
         self.users = 0
         self.used_at = 0.0
         self.retired = False
 
     @property
     def proven(self) -> bool:
-        """Whether the service is known to have accepted the key: only then it tells a quota."""
+        """Return whether the service is known to have accepted the key: only then it tells a quota."""
         return self.client.quota_now is not None
 
     @property
@@ -185,7 +190,7 @@ class UserTenants:
         return iter((*self._proven.values(), *self._unproven.values()))
 
     def knows(self, key: str) -> bool:
-        """Whether the service has accepted the key, as far as is known here."""
+        """Return whether the service has accepted the key, as far as is known here."""
         return key in self._proven
 
     @property
@@ -229,9 +234,15 @@ class UserTenants:
                 f"too many unknown keys from {address}; try again in {ceil(wait_s)} s (setting max_new_keys)",
                 headers={"retry-after": str(ceil(wait_s))},
             )
-        if sum(waiting.users > 0 for waiting in self._unproven.values()) >= MAX_UNPROVEN:
-            raise HTTPException(503, "too many keys are new at the moment; try again in a few seconds")
+        waiting = [tenant.address for tenant in self._unproven.values() if tenant.users]
+        if len(waiting) >= MAX_UNPROVEN or waiting.count(address) >= MAX_UNPROVEN_OF_ADDRESS:
+            raise HTTPException(
+                503,
+                "too many keys are new at the moment; try again in a few seconds",
+                headers={"retry-after": str(RETRY_AFTER_S)},
+            )
         tenant = self._unproven[key] = self._open(key)
+        tenant.address = address
         return tenant
 
     def _admit(self, key: str, address: str) -> None:

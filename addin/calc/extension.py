@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import struct
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from io import BytesIO
@@ -13,13 +14,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from addin.calc import configuration
 from addin.calc.configuration import Names
-from addin.calc.typelibrary import Interface, Method, type_library
 from dataservice.version import office_version
-from udfs.arguments.dates import Day, Start
-from udfs.arguments.kinds import Flag, Number
-from udfs.arguments.options import Options
-from udfs.arguments.parameters import Parameter
-from udfs.engine.registry import REGISTRY, Udf
+from udfs.arguments import Day, Flag, Number, Options, Parameter, Start
+from udfs.engine import REGISTRY, Udf
 
 MINIMUM = "25.2"
 """The first LibreOffice that reads and writes the names under which Excel stores our functions."""
@@ -39,7 +36,7 @@ _MEDIA_TYPES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extension:
-    """What an extension is built for: the namespace of its functions, and its backend."""
+    """An extension, by the namespace of its functions, and its backend."""
 
     namespace: str = "DS"
     url: str = "https://localhost:8765"
@@ -92,7 +89,7 @@ def _interface(functions: Iterable[Udf], names: Names) -> Interface:
 
 
 def _built(extension: Extension, functions: Iterable[Udf], names: Names) -> dict[str, Any]:
-    """What the component knows about the functions and itself."""
+    """Return what the component knows about the functions and itself."""
     return {
         "namespace": names.namespace,
         "interface": names.interface,
@@ -174,3 +171,67 @@ def _about(names: Names) -> bytes:
 
 def _xml(text: str) -> bytes:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'.encode()
+
+
+_MAGIC = b"UNOIDL\xff\0"
+_MODULE, _INTERFACE, _IN = 0, 5, 0
+_BASE = "com.sun.star.uno.XInterface"
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One method: its name, what it returns, and its parameters as (name, type); types as in `[][]any`."""
+
+    name: str
+    returns: str
+    parameters: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """One interface by its full name, such as `dataservice.calc.XFunctions`."""
+
+    name: str
+    methods: Sequence[Method]
+
+
+def type_library(interface: Interface) -> bytes:
+    """The bytes of a type library that declares `interface` and nothing else."""
+    content = bytearray(_MAGIC + _uint32(0) + _uint32(0))
+    *modules, name = interface.name.split(".")
+    payload = _append(content, _interface_payload(interface))
+    for module in reversed(modules):
+        payload = _append(content, bytes([_MODULE]) + _uint32(1) + _map(content, {name: payload}))
+        name = module
+    root = _append(content, _map(content, {name: payload}))
+    content[len(_MAGIC) : len(_MAGIC) + 8] = _uint32(root) + _uint32(1)
+    return bytes(content)
+
+
+def _interface_payload(interface: Interface) -> bytes:
+    parts = [bytes([_INTERFACE]), _uint32(1), _string(_BASE), _uint32(0), _uint32(0), _uint32(len(interface.methods))]
+    for method in interface.methods:
+        parts += [_string(method.name), _string(method.returns), _uint32(len(method.parameters))]
+        parts += [bytes([_IN]) + _string(name) + _string(kind) for name, kind in method.parameters]
+        parts.append(_uint32(0))  # exceptions
+    return b"".join(parts)
+
+
+def _map(content: bytearray, payloads: Mapping[str, int]) -> bytes:
+    """The entries of a map; the names are appended to `content`."""
+    names = {name: _append(content, name.encode("ascii") + b"\0") for name in sorted(payloads)}
+    return b"".join(_uint32(at) + _uint32(payloads[name]) for name, at in names.items())
+
+
+def _append(content: bytearray, part: bytes) -> int:
+    at = len(content)
+    content += part
+    return at
+
+
+def _string(text: str) -> bytes:
+    return _uint32(len(text)) + text.encode("ascii")
+
+
+def _uint32(number: int) -> bytes:
+    return struct.pack("<I", number)

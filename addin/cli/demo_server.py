@@ -55,7 +55,7 @@ LOOKED_AT = "us-cpi"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was spent on the look at `LOOKED_AT` on an earlier day, when the service showed its data of that day."""
+    """The requests spent on `LOOKED_AT` on an earlier day, when the service showed its data of that day."""
 
     day: date
     requests: int

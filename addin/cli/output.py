@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from addin.errors import AddinError
-from dataservice.terminal.printing import echo, escaped, printable
+from dataservice.terminal import echo, escaped, printable
 from udfs.cells import EPOCH, Scalar
 from udfs.errors import CellError, ErrorCode
 
@@ -76,7 +76,7 @@ def engine_value(answer: Mapping[str, Any]) -> Any:
 
 
 def worked_out_answer(rows: Sequence[Sequence[Scalar]], errors: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What a formula came to, as an answer; an error has the message of one of the `errors` that went into it."""
+    """Return a formula's result as an answer; an error has the message of one of the `errors` that went into it."""
     values = [[_worked_out_value(cell, errors) for cell in row] for row in rows]
     if len(rows) == 1 and len(rows[0]) == 1:
         value = values[0][0]
@@ -242,7 +242,7 @@ def _plain(cell: Scalar) -> str | float | None:
 
 
 def _is_like_formula(text: str) -> bool:
-    """Whether a spreadsheet program might evaluate it: some skip what is blank or invisible before the formula."""
+    """Return whether a spreadsheet program might evaluate it: some skip what is blank or invisible before it."""
     if text[:1] in ("\t", "\r", "\n"):
         return True
     first = next((char for char in text if not char.isspace() and unicodedata.category(char)[0] != "C"), "")

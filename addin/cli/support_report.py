@@ -69,7 +69,7 @@ def _settings(settings: Settings) -> list[list[str]]:
 
 
 def _environment(environ: Mapping[str, str]) -> list[list[str]]:
-    """Which variables are set; only those that say how the network is reached are shown with their values."""
+    """Return which variables are set; only those that say how the network is reached are shown with their values."""
     ours = [[name, "is set"] for name in sorted(environ) if name.startswith(PREFIX)]
     shown = [[name, environ[name]] for name in sorted(environ) if name.upper() in PROXIES and environ[name]]
     return ours + shown

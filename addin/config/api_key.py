@@ -40,7 +40,7 @@ _BEARER = re.compile(r"(bearer\s+)\S+", re.IGNORECASE)
 
 
 class KeySource(StrEnum):
-    """Where a key was found."""
+    """The place in which a key was found."""
 
     ENVIRONMENT = "environment"
     KEYCHAIN = "keychain"
@@ -101,7 +101,7 @@ def configure_logging(*, verbose: bool) -> None:
 
 
 class Keychain(Protocol):
-    """What we use of the system's keychain, as the package keyring offers it."""
+    """The part of the system's keychain that we use, as the package keyring offers it."""
 
     def get_password(self, service: str, username: str) -> str | None:
         """Return the secret, or None."""
@@ -133,7 +133,7 @@ class KeychainError(SettingsError):
 
 
 def _of_keychain(action: str, step: Callable[[], T]) -> T:
-    """What `step` returns; raises `KeychainError` for whatever this system's keychain raises."""
+    """Return what `step` returns; raises `KeychainError` for whatever this system's keychain raises."""
     try:
         return step()
     except Exception as error:
@@ -202,7 +202,7 @@ class KeyStore:
         return found
 
     def may_hold_more(self) -> bool:
-        """Whether the keychain holds, or may hold, a key of this service, used or not."""
+        """Return whether the keychain holds, or may hold, a key of this service, used or not."""
         return self._may_hold_a_key()
 
     def _from_keychain(self) -> str | None:
@@ -235,7 +235,7 @@ class KeyStore:
         return True
 
     def _into_keychain(self, key: str) -> bool:
-        """Whether the keychain holds the key now; some accept a secret and drop it."""
+        """Return whether the keychain holds the key now; some accept a secret and drop it."""
         keychain = self._keychain
         if keychain is None:
             return False

@@ -22,6 +22,6 @@ def with_setting(text: str, name: str, value: str | None) -> str:
 
 
 def _before_tables(text: str) -> tuple[str, str]:
-    """What stands before the first `[table]`, and the rest."""
+    """Return what stands before the first `[table]`, and the rest."""
     found = re.search(r"^[ \t]*\[", text, re.MULTILINE)
     return (text, "") if found is None else (text[: found.start()], text[found.start() :])

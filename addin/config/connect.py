@@ -25,7 +25,7 @@ from dataservice.stores import (
     default_archive_path,
     default_sqlite_path,
 )
-from udfs.engine.session import Session
+from udfs.engine import Session
 
 COPY_NAME = "redis-copy-1.sqlite"
 """What Redis holds, as far as this machine has used it: it stands in while Redis is away."""
@@ -36,7 +36,7 @@ LEDGER_NAME = "ledger-1.sqlite"
 
 
 def open_store(settings: Settings) -> Store:
-    """Where answers survive a restart: a file in the cache folder, or Redis with such a file as its copy.
+    """Return where answers survive a restart: a file in the cache folder, or Redis with such a file as its copy.
 
     The archive has a file of its own, outside of the cache folder.
 
@@ -60,7 +60,7 @@ def open_store(settings: Settings) -> Store:
 
 
 def open_ledger(settings: Settings) -> Ledger:
-    """Where is kept what must not be lost: the Redis that machines share, or a file in the config folder.
+    """Return where is kept what must not be lost: the Redis that machines share, or a file in the config folder.
 
     Raises `SettingsError` if Redis is set and cannot be used from here.
     """
@@ -136,7 +136,7 @@ def _checked_url(settings: Settings) -> str:
 
 
 def key_store(settings: Settings) -> KeyStore:
-    """Where the key of the service in `settings` is stored on this machine."""
+    """Return where the key of the service in `settings` is stored on this machine."""
     return KeyStore(settings.url, open_keychain=system_keychain)
 
 

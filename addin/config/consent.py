@@ -15,7 +15,7 @@ def consent_for(client: AsyncClient, settings: Settings) -> Consent:
 
 
 def spendable(quota: Quota | None, settings: Settings) -> int | None:
-    """How many requests may be sent this month; None as long as nobody knows."""
+    """Return how many requests may be sent this month; None as long as nobody knows."""
     if quota is None:
         return None
     left = quota.remaining - settings.reserve
@@ -25,5 +25,5 @@ def spendable(quota: Quota | None, settings: Settings) -> int | None:
 
 
 def how_to_allow(settings: Settings) -> str:
-    """What to do where nobody can be asked."""
+    """Return what to do where nobody can be asked."""
     return f"ask for less, or to allow more than {settings.ask_above:,} at a time, set {PREFIX}ASK_ABOVE"

@@ -35,7 +35,7 @@ def secret_named(name: str) -> str:
 
 
 def session_secrets() -> tuple[bytes, ...]:
-    """What sessions are sealed with, and a second one while it is being changed, which is accepted too.
+    """Return what sessions are sealed with, and a second one while it is being changed, which is accepted too.
 
     These are `session_secret` and `session_secret_other`, which several machines share, or, made for this machine, the
     files `session.key` and `session.key.before`. Raises `ValueError` for one that is too short.

@@ -43,7 +43,7 @@ EXCEL_FRAMES = (
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the add-in runs; every field is also an environment variable and a line of the config file.
+    """The settings of the add-in; every field is also an environment variable and a line of the config file.
 
     >>> Settings(url="https://api.example").ttl_s
     900.0
@@ -186,13 +186,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def is_shared(self) -> bool:
-        """Whether others than the user whose machine it is may reach the backend."""
+        """Return whether others than the user whose machine it is may reach the backend."""
         is_elsewhere = self.host not in ("localhost", "127.0.0.1", "::1")
         return self.per_user_keys or bool(self.public_url) or self.oidc_issuer is not None or is_elsewhere
 
     @property
     def is_private(self) -> bool:
-        """Whether the backend is for one account of one machine."""
+        """Return whether the backend is for one account of one machine."""
         return not (self.is_shared or self.other_accounts)
 
 
@@ -270,7 +270,7 @@ def misspelt(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def read_config(file: Path) -> dict[str, Any]:
-    """What the config file sets, including `api_key`; nothing if there is no file."""
+    """Return what the config file sets, including `api_key`; nothing if there is no file."""
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -318,7 +318,7 @@ def _is_web_address(text: str) -> bool:
 
 
 def is_safe_address(text: str) -> bool:
-    """Whether nobody on the way can read or change what is sent to this address: https, or this very machine."""
+    """Return whether nobody on the way can read or change what is sent to this address: https, or this very machine."""
     parts = urlsplit(text)
     return parts.scheme == "https" or parts.hostname in ("localhost", "127.0.0.1", "::1")
 

@@ -14,11 +14,9 @@ from typing import Any, TypeAlias, cast
 import xlwings
 
 from udfs import REGISTRY
-from udfs.arguments.kinds import CELL_ERRORS
-from udfs.arguments.parameters import Parameter
+from udfs.arguments import CELL_ERRORS, Parameter
 from udfs.cells import Grid, Scalar, cells_of
-from udfs.engine.registry import Udf
-from udfs.engine.session import Call, Outcome
+from udfs.engine import Call, Outcome, Udf
 from udfs.errors import CellError
 
 Plain: TypeAlias = bool | float | str | date | None
@@ -93,7 +91,7 @@ def argument_name(parameter: Parameter) -> str:
 
 
 def cell_value(result: Any, show_error: Callable[[CellError], str] = error_text) -> Plain | list[list[Plain]]:
-    """What a cell shows of a result: a value, or rows that spill, beginning with the header if there is one.
+    """Return what a cell shows of a result: a value, or rows that spill, beginning with the header if there is one.
 
     Dates stay dates; `show_error` makes text of an error.
     """

@@ -48,7 +48,7 @@ class Assets:
 
     @cached_property
     def prefix(self) -> str:
-        """Where they are served, such as `assets/1a2b3c4d5e6f/`."""
+        """Return where they are served, such as `assets/1a2b3c4d5e6f/`."""
         digest = hashlib.sha256()
         for name, content in self._content.items():
             digest.update(f"{name} {len(content)} ".encode() + content)
@@ -115,7 +115,7 @@ async def static_answer(
 
 
 def accepts_gzip(headers: Headers) -> bool:
-    """Whether a caller says that it reads gzip."""
+    """Return whether a caller says that it reads gzip."""
     codings = headers.get("accept-encoding", "").lower().split(",")
     return any(
         coding.partition(";")[0].strip() == "gzip" and coding.partition(";")[2].strip() != "q=0" for coding in codings

@@ -113,7 +113,7 @@ def _cache(settings: Settings) -> Finding:
 
 
 async def _redis(settings: Settings) -> list[Finding]:
-    """Whether the Redis that is set answers; nothing where none is. No password is told."""
+    """Return whether the Redis that is set answers; nothing where none is. No password is told."""
     if settings.redis_url is None:
         return []
     place = urlsplit(settings.redis_url).netloc.rpartition("@")[2] or "a local socket"
@@ -159,7 +159,7 @@ def _certificate(own: Certificates, now: dt.datetime, distrust: Distrust) -> Ite
 
 
 async def _backend(settings: Settings, http: httpx.AsyncClient) -> Finding:
-    """Whether our backend answers at the address that Excel uses."""
+    """Return whether our backend answers at the address that Excel uses."""
     address = local_url(settings)
     if await _is_backend(address, http):
         return Finding("backend", State.GOOD, f"answers at {address}")
@@ -182,7 +182,7 @@ async def _is_backend(address: str, http: httpx.AsyncClient) -> bool:
 
 
 async def _service(settings: Settings) -> Finding:
-    """Whether the service answers; its description costs no request and needs no key."""
+    """Return whether the service answers; its description costs no request and needs no key."""
     try:
         http = httpx.AsyncClient(timeout=TIMEOUT_S, verify=trusted(settings.ca_file))
     except (ImportError, ValueError, httpx.InvalidURL):  # a kind of proxy that needs a further package, or is none
@@ -206,7 +206,7 @@ async def _service(settings: Settings) -> Finding:
 
 
 def _is_untrusted(error: BaseException | None) -> bool:
-    """Whether a certificate was refused, by the error itself or one that it was raised for."""
+    """Return whether a certificate was refused, by the error itself or one that it was raised for."""
     while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
         error = error.__cause__ or error.__context__
     return error is not None

@@ -43,7 +43,7 @@ ICON_SIZES = {16, 32, 80}
 
 
 def problems(text: str | bytes) -> list[str]:
-    """What is wrong with a manifest, one sentence each; nothing for a good one."""
+    """Return what is wrong with a manifest, one sentence each; nothing for a good one."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True)
     try:
         root = etree.fromstring(text.encode() if isinstance(text, str) else text, parser)

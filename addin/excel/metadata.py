@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from udfs.arguments.kinds import Names
-from udfs.arguments.options import Options
-from udfs.arguments.parameters import Parameter
-from udfs.engine.registry import Udf
+from udfs.arguments import Names, Options, Parameter
+from udfs.engine import Udf
 
 MAX_DESCRIPTION, MAX_PARAMETER_DESCRIPTION = 1024, 512
 """Characters; Excel refuses the whole file for a longer description."""
@@ -75,7 +73,7 @@ def _accepts_ranges(parameter: Parameter) -> bool:
 
 
 def _has_drop_down(parameter: Parameter) -> bool:
-    """Whether Excel offers a drop-down: it does so for single values only, and then accepts no other value."""
+    """Return whether Excel offers a drop-down: it does so for single values only, and then accepts no other value."""
     return bool(parameter.kind.choices) and not parameter.kind.open_choices and not _accepts_ranges(parameter)
 
 

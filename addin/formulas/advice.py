@@ -15,7 +15,7 @@ _DECIMAL_COMMA = re.compile(r"\d,\d+\s*;")
 
 
 def advice(formula: str, namespace: str, function_ids: frozenset[str], *, alone: bool = True) -> str | None:
-    """What to change in the formula, in one sentence; None where nothing better is known than that it cannot be read.
+    """Return what to change in the formula, in one sentence, or None where only that it cannot be read is known.
 
     `alone` is whether only calls of ours can be read, and not, as in a sheet, functions of the program's own.
 
@@ -34,7 +34,7 @@ def advice(formula: str, namespace: str, function_ids: frozenset[str], *, alone:
 
 
 def _about_calls(bare: str, namespace: str, function_ids: frozenset[str], alone: bool) -> str | None:
-    """What is wrong with the functions it calls, or with there being none."""
+    """Return what is wrong with the functions it calls, or with there being none."""
     called = _CALL.findall(bare)
     if not called and not alone:
         return None
@@ -57,7 +57,7 @@ def _about_calls(bare: str, namespace: str, function_ids: frozenset[str], alone:
 
 
 def _about_punctuation(bare: str, alone: bool) -> str | None:
-    """What is wrong with quotes, separators and brackets; `bare` holds no text in quotes but empty ones."""
+    """Return what is wrong with quotes, separators and brackets; `bare` holds no text in quotes but empty ones."""
     outside = _ARRAY.sub("{}", bare)
     if '"' in bare.replace('""', ""):
         return 'a text has no closing quote (")'

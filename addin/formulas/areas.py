@@ -55,11 +55,11 @@ class Area(NamedTuple):
 
     @property
     def is_cell(self) -> bool:
-        """Whether it is one cell."""
+        """Return whether it is one cell."""
         return (self.first_row, self.first_column) == (self.last_row, self.last_column)
 
     def contains(self, row: int, column: int) -> bool:
-        """Whether the cell lies inside."""
+        """Return whether the cell lies inside."""
         return self.first_row <= row <= self.last_row and self.first_column <= column <= self.last_column
 
 

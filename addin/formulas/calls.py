@@ -59,7 +59,7 @@ _ANCHOR = re.compile(r"(?:_xlfn\.)?ANCHORARRAY\(", re.IGNORECASE)
 
 
 def mentions(formula: str, namespace: str = "DS") -> bool:
-    """Whether the formula calls a function of ours, outside of any text in quotes."""
+    """Return whether the formula calls a function of ours, outside of any text in quotes."""
     return _may_call(formula, namespace) and any(ours for _, ours in _with_calls(tokens(formula), namespace))
 
 
@@ -92,7 +92,7 @@ def stored_form(formula: str, namespace: str = "DS") -> str:
 
 
 def _may_call(formula: str, namespace: str) -> bool:
-    """Whether a formula may hold a call of ours: nearly all end here."""
+    """Return whether a formula may hold a call of ours: nearly all end here."""
     dotted, stored = _marks(namespace)
     folded = formula.casefold()
     return dotted in folded or stored in folded
@@ -123,7 +123,7 @@ def _with_calls(read: Sequence[Token], namespace: str) -> Iterator[tuple[Token, 
 
 
 def _opens(read: Sequence[Token], place: int) -> bool:
-    """Whether white space and an opening bracket follow."""
+    """Return whether white space and an opening bracket follow."""
     following = (token.kind for token in read[place : place + 2])
     return list(following) == ["space", "open"]
 
@@ -134,7 +134,7 @@ _END_OF_WORD = re.compile(r"[\w.\\?\]'!@]$")
 
 
 def _without_qualifiers(written: Sequence[str]) -> int:
-    """How many pieces are left without the names of books and sheets, and signs of intersection, at the end."""
+    """Return how many pieces are left without the names of books and sheets, and signs of intersection, at the end."""
     end = len(written)
     while end and written[end - 1] in ("!", "@"):
         end -= 1

@@ -66,5 +66,5 @@ def tokens(formula: str) -> list[Token]:
 
 
 def is_readable(read: Sequence[Token]) -> bool:
-    """Whether there are tokens, and every one is of a kind that formulas have."""
+    """Return whether there are tokens, and every one is of a kind that formulas have."""
     return bool(read) and all(token.kind != "other" for token in read)

@@ -12,7 +12,7 @@ from addin.formulas.shape import shape_of
 
 
 def words(formula: str) -> frozenset[str]:
-    """What may be a name in a formula, in lower case; references are none.
+    """Return what may be a name in a formula, in lower case; references are none.
 
     >>> sorted(words('Price("name")*My.Rate+A1'))
     ['my.rate', 'price']

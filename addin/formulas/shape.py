@@ -47,7 +47,7 @@ class _Reference(NamedTuple):
     is_in_row: bool
 
     def area_in(self, row: int) -> Area:
-        """Where it leads in another row."""
+        """Return where it leads in another row."""
         area = self.area
         return Area(row, area.first_column, row, area.last_column) if self.is_in_row else area
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from addin.formulas.areas import Area, area_of
-from addin.formulas.lexer import Token, tokens
+from addin.formulas.lexer import REFERENCE, Token, tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """What is shown where the cell holds this text, of which a blank cell holds none: a text, or another cell."""
+    """The text or other cell shown where a cell holds this text, of which a blank cell holds none."""
 
     text: str
     by: str | Area
 
     def fits(self, value: object) -> bool:
-        """Whether a cell with this value holds the text; as in every spreadsheet, case does not count."""
+        """Return whether a cell with this value holds the text; as in every spreadsheet, case does not count."""
         return (value is None and not self.text) or (
             isinstance(value, str) and value.casefold() == self.text.casefold()
         )
@@ -61,13 +62,15 @@ def cell_reference(formula: str) -> CellReference | None:
 LONGEST = 400
 """Characters of such a formula; texts in it are short."""
 
+_AS_TEXT = r'(?:&"")?'
+_BEGINNING = re.compile(
+    rf"=?(?:{REFERENCE}{_AS_TEXT}\Z|HYPERLINK\(|IF\((?:ISERR\(|{REFERENCE}{_AS_TEXT}=))", re.IGNORECASE
+)
+
 
 def _may_be(formula: str) -> bool:
-    """Whether a formula is short, and one cell, or begins as these do."""
-    text = formula.removeprefix("=")
-    if len(text) > LONGEST:
-        return False
-    return text[:3].upper() == "IF(" or text[:10].upper() == "HYPERLINK(" or "(" not in text
+    """Return whether a formula is short, and one cell, or begins as these do."""
+    return len(formula) <= LONGEST and _BEGINNING.match(formula) is not None
 
 
 def _named(read: Sequence[Token]) -> list[str | Area]:
@@ -97,7 +100,7 @@ def _shown(read: Sequence[str | Area]) -> CellReference | None:
 
 
 def _chosen(source: Area, rest: Sequence[str | Area], *, is_joined: bool) -> CellReference | None:
-    """What is shown behind `IF(A1=`; `is_joined` is whether the cell is compared as a text (`A1&""`)."""
+    """Return what is shown behind `IF(A1=`; `is_joined` is whether the cell is compared as a text (`A1&""`)."""
     match rest:
         case [str() as text, ",", str() | Area() as by, ",", *shown, ")"] if _is_text(text):
             if isinstance(by, str) and not _is_text(by):
@@ -127,7 +130,7 @@ def _unquoted(text: str) -> str:
 
 
 def _may_be_a_value(text: str) -> bool:
-    """Whether a number or a logical value reads like this.
+    """Return whether a number or a logical value reads like this.
 
     >>> _may_be_a_value("12"), _may_be_a_value("true"), _may_be_a_value("name"), _may_be_a_value("")
     (True, True, False, False)

@@ -46,7 +46,7 @@ def tokens_at_most(text: str) -> int:
 
 
 def fits(result: Mapping[str, Any]) -> bool:
-    """Whether a client accepts the result as one answer."""
+    """Return whether a client accepts the result as one answer."""
     text = orjson.dumps(result)
     return len(text) <= MAX_BYTES and tokens_at_most(text.decode()) <= MAX_TOKENS
 

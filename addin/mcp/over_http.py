@@ -47,7 +47,7 @@ UNKNOWN_CALL_BYTES = 64 * 2**10
 
 
 def token_file() -> Path:
-    """Where the token of this account is kept."""
+    """Return where the token of this account is kept."""
     return config_dir() / TOKEN_NAME
 
 
@@ -174,7 +174,7 @@ class Callers:
 
 
 def _bearer(request: Request) -> str:
-    """What the caller says it may."""
+    """Return what the caller says it may."""
     return request.headers.get("authorization", "").partition(" ")[2].strip()
 
 

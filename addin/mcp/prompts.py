@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from addin.mcp.texts import seen
-from udfs.arguments.kinds import MAX_TEXT_ARGUMENT
+from udfs.arguments import MAX_TEXT_ARGUMENT
 from udfs.errors import ArgumentError
 from udfs.records.lookup import nearest
 
@@ -39,7 +39,7 @@ class Prompt:
     text: Callable[[Mapping[str, str]], str]
 
     def filled(self, given: Mapping[str, str]) -> str:
-        """What an agent is told; raises `ArgumentError` for an argument that is missing, unknown or too long."""
+        """Return what an agent is told; raises `ArgumentError` for an argument that is missing, unknown or too long."""
         known = [argument.name for argument in self.arguments]
         for name, value in given.items():
             if name not in known:

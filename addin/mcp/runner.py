@@ -19,13 +19,10 @@ from addin.mcp.tools.status import quota_members
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.pending_batch import GuardedReader, PendingBatch
 from dataservice.client import Answer, AsyncClient, Bound, Catalogue, CatalogueResource, Meter, Resource
-from dataservice.client.contract.resources import CATALOGUE_AGE_S
-from dataservice.client.contract.windows import utc_day
+from dataservice.client.contract import CATALOGUE_AGE_S, utc_day
 from dataservice.errors import BoundReachedError
-from udfs.engine import batch
-from udfs.engine.effects import EVER
-from udfs.engine.run import Run
-from udfs.engine.session import Stale
+from udfs.engine import EVER, Run, Stale
+from udfs.engine import answer as answer_runs
 from udfs.errors import UdfError, error_cell
 
 MAX_MESSAGE_CHARS = 1_000
@@ -92,7 +89,7 @@ class ToolRunner:
         """Bring the call to its end within the deadline."""
         within = WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold)
         try:
-            await batch.answer([run], GuardedReader(within, load), now, load.gate)
+            await answer_runs([run], GuardedReader(within, load), now, load.gate)
         except asyncio.CancelledError:
             self._untold.add(run.requests)
             raise
@@ -103,7 +100,7 @@ class ToolRunner:
         return msgspec.structs.replace(self._settings, ask_above=most)
 
     def _failure(self, run: Run, error: BaseException, tool: Tool) -> str:
-        """Why a call failed, what it spent, and what is left."""
+        """Return why a call failed, what it spent, and what is left."""
         advice = f"; {RAISE}" if isinstance(error, BoundReachedError) else ""
         text = _in_one_line(error_cell(error, tool.name).message) + advice
         quota, spent = self._client.quota_now, run.requests + self._untold.take()
@@ -129,7 +126,7 @@ class ToolRunner:
         return shortened(result, found.listed, found.goes_on)
 
     def _account(self, run: Run, tool: Tool, now: float) -> dict[str, Any]:
-        """What the call spent, how old its answers are, and what is left."""
+        """Return what the call spent, how old its answers are, and what is left."""
         stale = Stale.of(run, tool.name, now)
         ages = stale is None and run.fresh_until != EVER
         fresh_for_s = max(0.0, run.fresh_until - now) if ages else 0.0

@@ -31,8 +31,7 @@ from addin.protocol.limits import (
 from addin.protocol.pending_batch import GuardedReader, PendingBatch
 from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
-from udfs.engine.session import Answered, Call, Session
-from udfs.engine.turns import LIGHT_ITEMS_A_LOOK, in_turns, next_turn
+from udfs.engine import LIGHT_ITEMS_A_LOOK, Answered, Call, Session, in_turns, next_turn
 from udfs.errors import CellError, ErrorCode
 
 PLACE_BYTES = 8
@@ -135,7 +134,7 @@ def read_call(text: bytes, limits: BatchLimits = _DEFAULT_LIMITS) -> Call | Cell
 
 
 def read_calls(texts: Sequence[bytes], limits: BatchLimits = _DEFAULT_LIMITS) -> list[Call | CellError]:
-    """What `read_call` gives for each of `texts`, in a fraction of the time where all are calls."""
+    """Return what `read_call` gives for each of `texts`, in a fraction of the time where all are calls."""
     if texts and max(map(len, texts)) <= limits.harmless_bytes:
         try:
             decoded = _decode_calls(b"[%b]" % b",".join(texts))
@@ -218,7 +217,7 @@ class Batches:
     async def _completed(
         self, calls: Sequence[bytes], found: Sequence[Ready | None], where: str
     ) -> tuple[list[Ready], int]:
-        """What was found, and in place of what was not the answer worked out, each text once; the requests spent."""
+        """Return what was found, else the answer worked out, each text once; and the requests spent."""
         texts = list(dict.fromkeys(compress(calls, map(not_, found))))
         if not texts:
             return [ready for ready in found if ready is not None], 0

@@ -31,7 +31,7 @@ _numbers = count(1 + secrets.randbelow(2**32))
 
 @dataclass(slots=True)
 class Question:
-    """What the user is asked: whether to send so many requests; `left` is what the month has, None if not known."""
+    """A question to the user: whether to send so many requests; `left` is what the month has, None if not known."""
 
     number: int
     left: int | None
@@ -50,12 +50,12 @@ class Question:
 
     @property
     def needs(self) -> str:
-        """What it takes, in words."""
+        """Return what it takes, in words."""
         return f"needs {'about ' if self.each > 1 else ''}{_requests(self.requests)}"
 
     @property
     def beside(self) -> str:
-        """What was sent already, in words; empty if nothing was."""
+        """Return what was sent already, in words; empty if nothing was."""
         return f" beside the {self.sent:,} sent already" if self.sent else ""
 
     @property
@@ -79,7 +79,7 @@ class Question:
 
 
 class Consent:
-    """What one key's recalculations may spend without a question, and the answer to the one that is open.
+    """The requests that one key's recalculations may spend unasked, and the answer to the question that is open.
 
     Up to `ask_above` requests are sent without asking. `spendable` tells how many are left, `timer` counts seconds.
     """
@@ -101,7 +101,7 @@ class Consent:
         self._unasked_at = float("-inf")
 
     def refusal(self, resources: Collection[Resource[Any]], place: str) -> UnconfirmedError | None:
-        """Why these may not be fetched now, None if they may; `place` is where the user can answer."""
+        """Return why these may not be fetched now, None if they may; `place` is where the user can answer."""
         now = self._timer()
         if self._is_allowed(len(resources), now):
             return None
@@ -119,7 +119,7 @@ class Consent:
         return self._refused(resources, place, left)
 
     def covers(self, pages: int) -> bool:
-        """Whether so many more requests than was known may be sent without a question."""
+        """Return whether so many more requests than was known may be sent without a question."""
         allowed = self._allowed if self._timer() - self._used_at <= ALLOWED_S else 0
         return pages <= allowed or self._sent_unasked + pages <= self._limit(self._spendable())
 
@@ -138,16 +138,16 @@ class Consent:
 
     @property
     def _sent_unasked(self) -> int:
-        """What the recalculation of this moment takes without a question, as far as is known."""
+        """Return what the recalculation of this moment takes without a question, as far as is known."""
         return len(self._unasked) + self._unasked_pages
 
     def refusal_of_rest(self, resources: Collection[Resource[Any]], each: float, place: str) -> UnconfirmedError | None:
-        """Why the rest of a recalculation may not be fetched, of which one took `each` requests so far."""
+        """Return why the rest of a recalculation may not be fetched, of which one took `each` requests so far."""
         left = self._spendable()
         return None if left == 0 else self._refused(resources, place, left, each)
 
     def _limit(self, left: int | None) -> int:
-        """How many requests are sent without a question."""
+        """Return how many requests are sent without a question."""
         return self._ask_above if left is None else min(self._ask_above, left)
 
     def _refused(

@@ -12,9 +12,9 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from dataservice.client import Answer, CatalogueCheck, Meter, Miss, Resource
-from dataservice.client.fair_timeout import FairTimeout
 from dataservice.errors import DeadlineExceededError, UnavailableError
-from udfs.engine.batch import Reader
+from dataservice.fair_timeout import FairTimeout
+from udfs.engine import Reader
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ STORE_GRACE_S = 3.0
 
 
 class Progress:
-    """When the service last answered anything."""
+    """The moment at which the service last answered anything."""
 
     def __init__(self) -> None:
         self.at = -math.inf
@@ -62,7 +62,7 @@ class WithinDeadline:
         return await self._reader.last_known(resource)
 
     async def catalogue_check(self, names: int) -> CatalogueCheck:
-        """Whether so many names are to be looked up in the catalogue first."""
+        """Return whether so many names are to be looked up in the catalogue first."""
         return await self._reader.catalogue_check(names)
 
     async def read(
@@ -99,7 +99,7 @@ class WithinDeadline:
         return since + self._deadline_s - self._timer()
 
     async def _is_done(self, reading: asyncio.Future[Answer[T]], left_s: float) -> bool:
-        """Whether the read ends in time, which others that get answers prolong."""
+        """Return whether the read ends in time, which others that get answers prolong."""
         await _ended(reading, left_s)
         if self._progress is None:
             return reading.done()
@@ -124,7 +124,7 @@ async def _ended(reading: asyncio.Future[Any], left_s: float) -> None:
 
 
 def _is_answered(reading: asyncio.Future[Answer[Any]]) -> bool:
-    """Whether the service, or a cache, gave an answer, which may be a refusal."""
+    """Return whether the service, or a cache, gave an answer, which may be a refusal."""
     error = reading.exception() or reading.result().stale_because
     return not isinstance(error, UnavailableError)
 

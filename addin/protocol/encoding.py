@@ -14,7 +14,7 @@ import numpy as np
 import orjson
 
 from udfs.cells import MAX_TEXT, Column, Grid, Kind, Scalar, Table, cells_of, serial, serials, whole_serials
-from udfs.engine.session import Outcome
+from udfs.engine import Outcome
 from udfs.errors import CellError, error_cell
 
 _VALUE = b'{"value":'
@@ -30,7 +30,7 @@ NUMBERS_AT_ONCE = 100_000
 
 
 def is_large(outcome: Outcome) -> bool:
-    """Whether encoding takes so long that others would have to wait for it."""
+    """Return whether encoding takes so long that others would have to wait for it."""
     result = outcome.result
     if isinstance(result, list):
         first = result[0] if result else ()
@@ -130,7 +130,7 @@ def _serials(column: Column) -> Any:
 
 
 def _extra(value: Any) -> Any:
-    """What JSON cannot express, inside a mixed column."""
+    """Return what JSON cannot express, inside a mixed column."""
     if isinstance(value, CellError | date):
         return _cell(value)
     raise TypeError(f"a {type(value).__name__} cannot be shown in a cell")

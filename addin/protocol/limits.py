@@ -60,7 +60,7 @@ class BatchLimits:
             raise BatchTooLargeError(f"{calls:,} calls are more than {self.calls:,} in one batch (setting max_calls)")
 
     def problem_of_call(self, text: bytes) -> str | None:
-        """What is too large about a call's text; None if it may be read."""
+        """Return what is too large about a call's text; None if it may be read."""
         if len(text) > CALL_BYTES:
             return f"the arguments take {len(text):,} bytes, more than {CALL_BYTES:,} in one formula"
         values = text.count(b",")

@@ -14,7 +14,7 @@ from addin.protocol.encoding import encode
 from addin.protocol.response_cache import Ready
 from dataservice.client import Answer, Bound, CatalogueCheck, HistoryResource, Meter, Miss, Resource
 from dataservice.errors import UnconfirmedError
-from udfs.engine.session import Call, Outcome
+from udfs.engine import Call, Outcome
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ PROBES = 4
 
 
 class Post(Protocol):
-    """Who waits for calls."""
+    """A caller that waits for calls."""
 
     def count_settled(self) -> None:
         """One of its calls was answered or given up."""
@@ -43,7 +43,7 @@ class PendingCall:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is neither answered nor given up."""
+        """Return whether it is neither answered nor given up."""
         return self.ready is None and not self.is_given_up
 
     def settle(self, ready: Ready | None) -> None:
@@ -64,7 +64,7 @@ class PendingCall:
 
 
 class PendingBatch:
-    """What one evaluation may fetch, what it has spent, and what nobody was told of that."""
+    """One evaluation: what it may fetch, what it has spent, and what nobody was told of that."""
 
     def __init__(self, consent: Consent, where: str, bound: Bound | None = None) -> None:
         self._consent = consent
@@ -86,7 +86,7 @@ class PendingBatch:
 
     @property
     def is_answered(self) -> bool:
-        """Whether it was refused for a question that is not open any more."""
+        """Return whether it was refused for a question that is not open any more."""
         return self._question is not None and self._consent.question is not self._question
 
     async def gate(self, resources: Sequence[Resource[Any]]) -> None:
@@ -148,7 +148,7 @@ class GuardedReader:
         self.last_known = reader.last_known
 
     async def catalogue_check(self, names: int) -> CatalogueCheck:
-        """Whether so many names are to be looked up first; not where nothing may be fetched."""
+        """Return whether so many names are to be looked up first; not where nothing may be fetched."""
         return CatalogueCheck.NONE if self._load.refused else await self._reader.catalogue_check(names)
 
     async def read(
@@ -199,7 +199,7 @@ class Evaluation:
         """Equal calls have one outcome, and are told of it one after the other."""
 
     def wants(self, place: int) -> bool:
-        """Whether a post of the last seconds holds the call."""
+        """Return whether a post of the last seconds holds the call."""
         wanted = self._wanted[place][2]
         return wanted.is_open and wanted.until > self._timer()
 

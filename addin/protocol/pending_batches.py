@@ -10,21 +10,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
+from operator import not_
 
 from addin.protocol.batch import CALLS_READ_TOGETHER, INVALID_CALL_TTL_S, Answers, read_together
 from addin.protocol.consent import Consent
 from addin.protocol.deadline import Progress, WithinDeadline
 from addin.protocol.encoding import encode_error
-from addin.protocol.joining import NO_ROOM, completed
+from addin.protocol.joining import CALLS_A_TURN, NO_ROOM, completed
 from addin.protocol.limits import BatchLimits
 from addin.protocol.pace import Pace
 from addin.protocol.pending_batch import Evaluation, GuardedReader, PendingBatch, PendingCall
 from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
-from udfs.engine.session import Call, Session
-from udfs.engine.turns import in_turns, next_turn
+from udfs.engine import Call, Session, in_turns, next_turn
 from udfs.errors import CellError, error_cell
 
 EARLY_S = 1.0
@@ -52,7 +53,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PartialReply:
-    """What a post gets: its answers, how many of them are still to come, and how far all loads of the key are."""
+    """The reply to a post: its answers, how many are still to come, and how far all loads of the key are."""
 
     answers: Answers
     pending: int
@@ -102,26 +103,28 @@ class PendingBatches:
         self._looked_at = float("-inf")
 
     async def answer(self, calls: Sequence[bytes], where: str) -> PartialReply:
-        """What is known of `calls` within `HOLD_S`, in their order; `where` tells how to answer a question."""
-        await next_turn()  # a tenth of a second for as many calls as a post may have
-        self._forget_unwanted()
-        found = self._cache.all_fresh(calls, self._clock())
-        told = {wanted.load for wanted in self._taken_from_cache(calls, found)}
-        held = self._held([call for call, ready in zip(calls, found, strict=True) if ready is None], where)
-        waiting = [wanted for wanted in held.values() if wanted.is_open]
-        if waiting:
-            post = _Post(len(waiting))
-            for wanted in waiting:
-                wanted.posts.append(post)
-            await post.wait(self._early_s, self._hold_s)
-            await next_turn()
-        for call, wanted in held.items():
-            ready = wanted.ready
-            if ready and wanted.take_back() and self._wanted.get(call) is wanted:
-                self._let_go(call, ready)
-        answers = [ready or held[call].ready or PENDING for call, ready in zip(calls, found, strict=True)]
-        pending = self._deliver(held)
-        told.update(wanted.load for wanted in held.values())
+        """Return what is known of `calls` within `HOLD_S`, in their order; `where` tells how to answer a question."""
+        await next_turn()
+        await self._forget_unwanted()
+        found: list[Ready | None] = []
+        told: set[PendingBatch] = set()
+        async for part in in_turns(calls, CALLS_A_TURN):
+            fresh = self._cache.all_fresh(part, self._clock())
+            told.update(wanted.load for wanted in self._taken_from_cache(part, fresh))
+            found += fresh
+        held = await self._held(list(compress(calls, map(not_, found))), where)
+        post = _Post()
+        async for some in in_turns(list(held.values()), CALLS_A_TURN):
+            post.wait_for([wanted for wanted in some if wanted.is_open])
+        await post.wait(self._early_s, self._hold_s)
+        await next_turn()
+        taken: dict[bytes, Ready] = {}
+        async for items in in_turns(list(held.items()), CALLS_A_TURN):
+            taken.update(self._deliver(items))
+            told.update(wanted.load for _, wanted in items)
+        await next_turn()
+        answers = [ready or taken.get(call) or PENDING for call, ready in zip(calls, found, strict=True)]
+        pending = len(held) - len(taken)
         requests = sum(load.untold.take() for load in told) + self._late.take()
         parts = await completed(answers, self._clock(), self._limits.answer_bytes)
         pace = self._pace
@@ -134,7 +137,7 @@ class PendingBatches:
 
     @property
     def is_busy(self) -> bool:
-        """Whether anything is being answered."""
+        """Return whether anything is being answered."""
         return bool(self._tasks)
 
     def drop(self, calls: Iterable[bytes]) -> None:
@@ -157,22 +160,28 @@ class PendingBatches:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _held(self, calls: Iterable[bytes], where: str) -> Mapping[bytes, PendingCall]:
-        """Each call as it is being answered; those that are not begin together."""
+    async def _held(self, calls: Sequence[bytes], where: str) -> Mapping[bytes, PendingCall]:
+        """Return each call as it is being answered; those that are not begin together."""
         until = self._timer() + self._hold_s + INTEREST_S
         load, new, held = PendingBatch(self._consent, where), dict[bytes, PendingCall](), dict[bytes, PendingCall]()
-        for call in calls:
-            wanted = self._wanted.get(call)
-            if wanted is None:
-                wanted = self._wanted[call] = new[call] = PendingCall(load, until)
-            wanted.until = until
-            held[call] = wanted
-        if new:
-            self._pace.begin(len(new), self._timer())
-            task = asyncio.ensure_future(self._evaluate(load, new))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        try:
+            async for part in in_turns(calls, CALLS_A_TURN):
+                for call in part:
+                    wanted = self._wanted.get(call)
+                    if wanted is None:
+                        wanted = self._wanted[call] = new[call] = PendingCall(load, until)
+                    wanted.until = until
+                    held[call] = wanted
+        finally:  # also if this post is broken off: another one may hold some of them by now
+            if new:
+                self._begin(load, new)
         return held
+
+    def _begin(self, load: PendingBatch, new: dict[bytes, PendingCall]) -> None:
+        self._pace.begin(len(new), self._timer())
+        task = asyncio.ensure_future(self._evaluate(load, new))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _taken_from_cache(self, calls: Sequence[bytes], found: Sequence[Ready | None]) -> list[PendingCall]:
         """Let go of the calls whose answers have reached the cache by now, and return them."""
@@ -184,23 +193,33 @@ class PendingBatches:
                 taken.append(wanted)
         return taken
 
-    def _deliver(self, held: Mapping[bytes, PendingCall]) -> int:
-        """Let go of what a post takes with it; how much is still to come."""
-        for call, wanted in held.items():
-            if wanted.ready is not None and self._wanted.get(call) is wanted:
-                self._let_go(call, wanted.ready)
-        return sum(wanted.ready is None for wanted in held.values())
+    def _deliver(self, held: Iterable[tuple[bytes, PendingCall]]) -> Iterator[tuple[bytes, Ready]]:
+        """Let go of what a post takes with it, and give the calls that are answered, with their answers."""
+        for call, wanted in held:
+            ready = wanted.ready
+            if ready is not None:
+                is_taken_back = wanted.take_back()
+                if self._wanted.get(call) is wanted:
+                    self._let_go(call, ready)
+                if not is_taken_back:
+                    yield call, ready
 
-    def _forget_unwanted(self) -> None:
+    async def _forget_unwanted(self) -> None:
         """Let go of answers that nobody has come for."""
         now = self._timer()
         if now - self._looked_at < LOOK_S:
             return
         self._looked_at = now
-        for call, wanted in list(self._wanted.items()):
-            if wanted.until <= now and wanted.ready is not None:
-                self._let_go(call, wanted.ready)
-                self._late.add(wanted.load.untold.take())
+        async for part in in_turns(list(self._wanted.items()), CALLS_A_TURN):
+            for call, wanted in part:
+                if wanted.until <= now and wanted.ready is not None and self._wanted.get(call) is wanted:
+                    self._let_go(call, wanted.ready)
+                    self._late.add(wanted.load.untold.take())
+
+    def _forget_later(self) -> None:
+        task = asyncio.ensure_future(self._forget_unwanted())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _let_go(self, call: bytes, ready: Ready) -> None:
         del self._wanted[call]
@@ -220,7 +239,7 @@ class PendingBatches:
             load.untold.pass_to(self._late)  # reads that go on for nobody
             if not any(each.ready and self._wanted.get(text) is each for text, each in wanted.items()):
                 self._late.add(load.untold.take())
-            asyncio.get_running_loop().call_later(HOLD_S + INTEREST_S + LOOK_S, self._forget_unwanted)
+            asyncio.get_running_loop().call_later(HOLD_S + INTEREST_S + LOOK_S, self._forget_later)
 
     async def _answer(self, load: PendingBatch, wanted: dict[bytes, PendingCall]) -> None:
         valid: list[tuple[bytes, Call, PendingCall]] = []
@@ -260,11 +279,17 @@ class PendingBatches:
 class _Post:
     """A post that waits for its calls to settle."""
 
-    def __init__(self, calls: int) -> None:
-        self._open = calls
+    def __init__(self) -> None:
+        self._open = 0
         self._some = False
         self._enough = asyncio.Event()
         self._is_late = False
+
+    def wait_for(self, calls: Sequence[PendingCall]) -> None:
+        """Wait for these calls, too."""
+        self._open += len(calls)
+        for call in calls:
+            call.posts.append(self)
 
     def count_settled(self) -> None:
         """One more has settled."""
@@ -275,6 +300,9 @@ class _Post:
 
     async def wait(self, early_s: float, hold_s: float) -> None:
         """Wait until all have settled; after `early_s` until some have, after `hold_s` no longer."""
+        if not self._open:
+            return
+        self._enough.clear()
         if await self._is_enough_within(early_s):
             return
         self._is_late = True

@@ -21,7 +21,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 def retold(
     known: Mapping[str, int], post: str, ids: Collection[str], requests: int, most: int
 ) -> tuple[int, dict[str, int]]:
-    """What to tell `post`, which has spent `requests` and names `ids`, and what is known of posts then."""
+    """Return what to tell `post`, which has spent `requests` and names `ids`, and what is known of posts then."""
     told = requests + sum(known.get(each, 0) for each in ids)
     after = {each: spent for each, spent in known.items() if each not in ids}
     if told and _ID.fullmatch(post):
@@ -38,7 +38,7 @@ class ToldPosts:
         self._under_way: dict[str, asyncio.Event] = {}
 
     def tell(self, post: str, lost: Iterable[str], requests: int) -> int:
-        """What to tell a post that has spent `requests`, with what its own lost answer and those of `lost` told."""
+        """Return what to tell a post that spent `requests`, with what its own lost answer and those of `lost` told."""
         told, self._requests = retold(self._requests, post, {post, *lost}, requests, self._most)
         return told
 

@@ -108,7 +108,7 @@ class Certificates:
         return bool(existing)
 
     def ends(self) -> dt.datetime | None:
-        """When the certificate for localhost expires."""
+        """Return when the certificate for localhost expires."""
         certificate = _certificate_in(self.leaf.certificate)
         return certificate.not_valid_after_utc if certificate else None
 

@@ -80,7 +80,7 @@ def _nss(home: Path, *arguments: str) -> tuple[str, ...]:
 
 
 def distrust(own: Certificates) -> str | None:
-    """Why this system is not known to trust our authority; None if it does."""
+    """Return why this system is not known to trust our authority; None if it does."""
     fingerprint = own.fingerprint()
     if fingerprint is None:
         return "there is none"
@@ -88,7 +88,7 @@ def distrust(own: Certificates) -> str | None:
 
 
 def may_be_trusted(fingerprint: str, authority: Path, *, home: Path) -> bool:
-    """Whether this system trusts an authority, or cannot say that it does not."""
+    """Return whether this system trusts an authority, or cannot say that it does not."""
     check = trust_check(platform(), authority, fingerprint, home=home)
     if shutil.which(check.command[0]) is None:
         return platform() != "linux" or (home / NSS_DATABASE / "cert9.db").exists()

@@ -37,7 +37,7 @@ from addin.workbook.refresh.worked_out import Asking, working
 from addin.workbook.refresh.writing import record
 from addin.workbook.spill_references import name_spills
 from udfs import Call
-from udfs.engine.session import Outcome
+from udfs.engine import Outcome
 from udfs.errors import CellError
 
 _NOT_YET = ("#NAME?", "#BUSY!", "#GETTING_DATA")
@@ -57,7 +57,7 @@ class StaleValuesError(WorkbookError):
 
 @dataclass(slots=True)
 class Frozen:
-    """What a freeze did."""
+    """The result of a freeze."""
 
     cells: int = 0
     """Formulas of ours that became values."""
@@ -167,7 +167,7 @@ def _has_result(formula: BookFormula) -> bool:
 
 
 def _answers_in(book: Book, plan: Plan) -> Asking:
-    """What answers calls by the cells that are the same call: with the values that they show in the file."""
+    """Return what answers calls by the cells that are the same call: with the values that they show in the file."""
     known = {}
     for cell in plan.cells:
         sheet = book.sheet(cell.sheet)
@@ -197,7 +197,7 @@ def _plain(value: Any) -> Mapping[str, str]:
 
 
 def _shown(sheet: Sheet, area: Area) -> Any:
-    """What an area shows, as a function would have returned it."""
+    """Return what an area shows, as a function would have returned it."""
     columns = range(area.first_column, area.last_column + 1)
     rows = [[sheet.value((row, column)) for column in columns] for row in range(area.first_row, area.last_row + 1)]
     return rows[0][0] if area.is_cell else rows
@@ -213,7 +213,7 @@ def _not_proven(stale: Sequence[CellNote]) -> str:
 
 
 def refuse_itself(path: Path, target: Path) -> Target:
-    """Where the copy goes; raises `WorkbookError` if that is the book itself, or no place for a copy."""
+    """Return where the copy goes; raises `WorkbookError` if that is the book itself, or no place for a copy."""
     place = Target(target, like=path)
     if place.is_same_file(path):
         raise WorkbookError(f"{target} is the book itself, whose formulas would be lost; give the copy another name")

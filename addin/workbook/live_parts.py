@@ -77,7 +77,7 @@ def _is_of_template(book: Book, part: str, area: Area, machine: Sequence[Area]) 
 
 
 def _says_no_number(sheet: Sheet, spot: Spot, formula: str, machine: Sequence[Area]) -> bool:
-    """Whether a cell tells of this machine, or holds no number."""
+    """Return whether a cell tells of this machine, or holds no number."""
     if isinstance(sheet.value(spot), str | None) or _is_in(machine, Area(*spot, *spot, sheet=sheet.name)):
         return True
     shown = _SHOWN.fullmatch(formula)

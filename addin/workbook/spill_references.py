@@ -31,7 +31,7 @@ def name_spills(book: Book, anchors: AbstractSet[tuple[str, Spot]]) -> None:
 
 
 def _naming(filled: dict[tuple[str, Spot], Area], sheet: str) -> Callable[[str], str]:
-    """What writes the cells in place of their spill, in formulas on `sheet`."""
+    """Return what writes the cells in place of their spill, in formulas on `sheet`."""
 
     def named(match: re.Match[str]) -> str:
         if match["cell"] is None or (anchor := area_of(match["cell"])) is None:

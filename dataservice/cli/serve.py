@@ -110,7 +110,7 @@ def _chosen(settings: list[str]) -> dict[str, str]:
 
 
 def _sample_clock(as_of: str | None) -> Clock:
-    """What tells the day whose made-up data are shown: the clock, or always the day `as_of`."""
+    """Return what tells the day whose made-up data are shown: the clock, or always the day `as_of`."""
     from dataservice.server.sample.signals import checked_day
     from dataservice.server.timestamps import midnight, parse_date, utc_now
 

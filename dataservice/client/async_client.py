@@ -158,7 +158,7 @@ class AsyncClient(Endpoints):
         return None if is_lacking else await self._cache.last_known(resource, now)
 
     async def vintages(self, slug: str) -> Vintages:
-        """What was known of a signal, and when, as earlier answers showed it; never a request."""
+        """Return what was known of a signal, and when, as earlier answers showed it; never a request."""
         await self._open()
         return await self._cache.archive.vintages(slug)
 
@@ -292,7 +292,7 @@ class AsyncClient(Endpoints):
         return await self._cache.forget()
 
     def states(self) -> list[ResourceState]:
-        """What this process knows of every resource it was asked for; those without a value come last."""
+        """Return what this process knows of every resource it was asked for; those without a value come last."""
         return self._overview.states(self._reader.last_errors)
 
     @property
@@ -307,12 +307,12 @@ class AsyncClient(Endpoints):
 
     @property
     def places(self) -> int:
-        """How many requests may be under way now: as many as the service answers as fast as before."""
+        """Return how many requests may be under way now: as many as the service answers as fast as before."""
         return self._sender.places
 
     @property
     def pace(self) -> str:
-        """What is known of a limit of the service, and how long the queue takes; empty where none is known."""
+        """Return what is known of a limit of the service, and how long the queue takes; empty where none is known."""
         return self._sender.pacer.pace.queue_told(self._sender.waiting)
 
     @property

@@ -22,7 +22,7 @@ from dataservice.observations import Observations
 
 
 class Refresh(StrEnum):
-    """What a refresh does: it lifts what blocks requests; by force, nothing known counts as fresh either."""
+    """The mode of a refresh: it lifts what blocks requests; by force, nothing known counts as fresh either."""
 
     STALE = "stale"
     FORCE = "force"
@@ -47,7 +47,7 @@ class Cost:
         return Cost(self.at_least + other.at_least, most if known else None)
 
     def __or__(self, other: Cost) -> Cost:
-        """What holds where it is open which of both it will be."""
+        """Return what holds where it is open which of both it will be."""
         known = self.at_most is not None and other.at_most is not None
         most = max(self.at_most or 0, other.at_most or 0)
         return Cost(min(self.at_least, other.at_least), most if known else None)

@@ -171,7 +171,7 @@ class _Probe:
         return str((best or named)[0]["slug"]) if named else ""
 
     def evidence(self) -> Evidence:
-        """What the windows have shown of paging and bounds."""
+        """Return what the windows have shown of paging and bounds."""
         result = Evidence(
             bounds=self._bounds,
             path_end=self._path_end,

@@ -128,7 +128,7 @@ class FetchLock:
         self._numbers = count()
 
     def waiting(self) -> int:
-        """How many wait until others have ended."""
+        """Return how many wait until others have ended."""
         return self._places.waiting
 
     def hold(
@@ -190,7 +190,7 @@ class FetchLock:
         return claim, waited
 
     async def _has_arrived(self, resource: Resource[Any], known: Answer[Any] | None, claim: Claim) -> bool:
-        """Whether the entry has been replaced since, by something that is fresh."""
+        """Return whether the entry has been replaced since, by something that is fresh."""
         if not self._cache.replaced_since(resource, known, claim.fetched_at):
             return False
         now = self._clock()

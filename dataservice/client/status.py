@@ -109,13 +109,13 @@ class Overview:
         self._clock = clock
 
     async def cost(self, resources: Iterable[Resource[Any]]) -> int:
-        """How many requests reading all of `resources` now would likely spend."""
+        """Return how many requests reading all of `resources` now would likely spend."""
         return sum([await self._cost(resource) for resource in uncovered(resources)])
 
     async def known_after(
         self, resource: Resource[Any], shown_from: date, after: Refresh | None = None
     ) -> Answer[Any] | None:
-        """What will be known of a signal's past when its next detail shows the days `shown_from` on."""
+        """Return what will be known of a signal's past when its next detail shows the days `shown_from` on."""
         if not isinstance(resource, HistoryResource | KnownDaysResource):
             raise TypeError(f"{resource!r} is not about the past of a signal")
         now = self._clock()
@@ -232,7 +232,7 @@ def history_cost(
 
 
 def _expected(known: Observations, pull: Window, today: date) -> float:
-    """How many observations a pull is likely to bring."""
+    """Return how many observations a pull is likely to bring."""
     step_days = _step_days(known)
     start = pull.start if pull.start > date.min else _assumed_start(known, step_days)
     days = (min(pull.end, today) - start).days + 1

@@ -25,7 +25,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What was written, and the number of the write."""
+    """A fact as it was written, and the number of the write."""
 
     value: bytes
     number: int
@@ -33,7 +33,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the ledger holds under the names that were asked for, all at one moment."""
+    """The facts that the ledger holds under the names asked for, all at one moment."""
 
     mark: Mark
     facts: Mapping[str, Fact] = field(default_factory=dict)

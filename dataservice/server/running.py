@@ -80,7 +80,7 @@ def serve(
 
 @dataclass(frozen=True)
 class _Worker:
-    """What a worker does: it answers on the port that it gets, from a store that it opens."""
+    """The work of a worker: it answers on the port that it gets, from a store that it opens."""
 
     database: str
     listener: socket.socket
@@ -127,7 +127,7 @@ class RunningService:
 
     @property
     def request_count(self) -> int:
-        """How many requests arrived."""
+        """Return how many requests arrived."""
         return len(self._requests)
 
     def forget_requests(self) -> None:

@@ -33,7 +33,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class EntrySize:
-    """How many bytes the entry `name` holds."""
+    """The bytes that the entry `name` holds."""
 
     name: str
     nbytes: int
@@ -41,7 +41,7 @@ class EntrySize:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Whether a lease was given, and when the entry of the same name was fetched; None where there is none."""
+    """The answer to a claim: whether the lease was given, and when the entry of the same name was fetched, or None."""
 
     granted: bool
     fetched_at: float | None = None
@@ -74,7 +74,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class LogSize:
-    """How many bytes the parts of the log `name` hold."""
+    """The bytes that the parts of the log `name` hold."""
 
     name: str
     nbytes: int
@@ -86,15 +86,15 @@ class Store(Protocol):
 
     @property
     def tier(self) -> str:
-        """What users call this store: memory, shelf, redis."""
+        """Return what users call this store: memory, shelf, redis."""
 
     @property
     def shared(self) -> bool:
-        """Whether other processes use it too, so that leases are worth asking for."""
+        """Return whether other processes use it too, so that leases are worth asking for."""
 
     @property
     def is_remote(self) -> bool:
-        """Whether it is beyond this machine and its users: then a client seals all that it keeps there."""
+        """Return whether it is beyond this machine and its users: then a client seals all that it keeps there."""
 
     async def salt(self, proposed: bytes | None = None) -> bytes:
         """16 random bytes, made once for this cache (or `proposed`): they key the hashes that name API keys in it."""
@@ -115,7 +115,7 @@ class Store(Protocol):
         """The sizes of all entries whose name begins with `prefix`, by name."""
 
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
-        """Whether `owner` holds the lease `name` now; it ends after `ttl_s` seconds, should the owner die."""
+        """Return whether `owner` holds the lease `name` now; it ends after `ttl_s` seconds, should the owner die."""
 
     async def claim(self, name: str, owner: str, ttl_s: float) -> Claim:
         """The lease as above and, in the same step, the time of the entry `name`: has somebody just replaced it?"""

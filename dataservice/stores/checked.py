@@ -36,12 +36,12 @@ def checked(kept: bytes, place: str, time: float = 0.0) -> bytes:
 
 
 def is_intact(kept: bytes, place: str) -> bool:
-    """Whether what was kept at `place` has its checksum, and nothing of it changed."""
+    """Return whether what was kept at `place` has its checksum, and nothing of it changed."""
     return len(kept) > _TAIL.size and kept[-_TAIL.size :].startswith(MARK) and bool(checked(kept, place))
 
 
 def is_damaged(kept: bytes, payload: bytes) -> bool:
-    """Whether what was `kept` is not what gave this `payload`."""
+    """Return whether what was `kept` is not what gave this `payload`."""
     return bool(kept) and not payload
 
 

@@ -172,7 +172,7 @@ class Lease:
 
 
 def may_take(held: Lease | None, owner: str, now: float) -> bool:
-    """Whether `owner` may take a lease that is `held`: free, expired, or its own."""
+    """Return whether `owner` may take a lease that is `held`: free, expired, or its own."""
     return held is None or held.owner == owner or now >= held.expires_at
 
 

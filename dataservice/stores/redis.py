@@ -191,7 +191,7 @@ class RedisStore:
 
     @property
     def _tag(self) -> tuple[str, str]:
-        """What encloses the part of a key that decides its node: that of an entry is that of its lease."""
+        """Return what encloses the part of a key that decides its node: that of an entry is that of its lease."""
         return ("{@", "}") if self._is_cluster else ("", "")
 
     def _entry(self, name: str) -> str:

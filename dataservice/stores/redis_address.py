@@ -69,7 +69,7 @@ class Address:
 
     @classmethod
     def parsed(cls, url: str) -> Address | None:
-        """What a `…+sentinel://` or `…+cluster://` address says, None for other ones; raises `ValueError`.
+        """Return what a `…+sentinel://` or `…+cluster://` address says, None for other ones; raises `ValueError`.
 
         >>> Address.parsed("redis+sentinel://a:1,b/mymaster/2").nodes
         (('a', 1), ('b', 26379))
@@ -154,7 +154,7 @@ async def close(client: Redis | RedisCluster) -> None:
 
 
 def problem(error: BaseException) -> str:
-    """What an administrator can do about an error of a server: one sentence without any part of the address.
+    """Return what an administrator can do about an error of a server: one sentence without any part of the address.
 
     >>> problem(TimeoutError())
     'it does not answer in time'

@@ -72,7 +72,7 @@ class ReplicatedStore:
 
     @property
     def is_remote(self) -> bool:
-        """Whether the far store is beyond this machine."""
+        """Return whether the far store is beyond this machine."""
         return self._far.is_remote
 
     async def salt(self, proposed: bytes | None = None) -> bytes:
@@ -195,7 +195,7 @@ class ReplicatedStore:
         await self._near_store.aclose()
 
     async def _ask(self, operation: Callable[[], Awaitable[T]]) -> T:
-        """What the far store answers; raises `StoreAwayError` if it fails, and at once for a while afterwards.
+        """Return what the far store answers; raises `StoreAwayError` if it fails, and at once for a while afterwards.
 
         After that while one operation tries it, while the others still do without.
         """

@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
+from dataservice.fair_timeout import FairTimeout
 from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogSize, Put, Store, StoreAwayError
 from dataservice.stores.memory import MemoryStore
 
@@ -61,7 +62,7 @@ class ResilientStore:
 
     @property
     def shared(self) -> bool:
-        """Whether other processes use the store too."""
+        """Return whether other processes use the store too."""
         return self._store.shared
 
     async def salt(self) -> bytes | None:
@@ -78,11 +79,11 @@ class ResilientStore:
         await self._hedged(name, lambda: self._store.put(name, entry, ending=ending))
 
     async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
-        """Whether the entry was kept; a store that cannot be written has no other one either."""
+        """Return whether the entry was kept; a store that cannot be written has no other one either."""
         return await self._tried(lambda: self._store.replace(name, entry, expected), otherwise=True, writes=True)
 
     async def clear(self, prefix: str = "") -> int:
-        """How many entries were forgotten."""
+        """Return how many entries were forgotten."""
         return await self._tried(lambda: self._store.clear(prefix), 0, writes=True)
 
     async def entries(self, prefix: str = "") -> list[EntrySize]:
@@ -90,7 +91,7 @@ class ResilientStore:
         return await self._tried(lambda: self._store.entries(prefix), [])
 
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
-        """Whether the lease was given; a store that fails holds nobody back."""
+        """Return whether the lease was given; a store that fails holds nobody back."""
         return await self._tried(lambda: self._store.lease(name, owner, ttl_s), otherwise=True, writes=True)
 
     async def claim(self, name: str, owner: str, ttl_s: float) -> Claim:
@@ -118,7 +119,7 @@ class ResilientStore:
         return await self._tried(lambda: self._store.append(log, payload, after, then=then), None, writes=True)
 
     async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:
-        """Whether the parts became one."""
+        """Return whether the parts became one."""
         return await self._tried(lambda: self._store.fold(log, numbers, payload), otherwise=False, writes=True)
 
     async def logs(self, prefix: str = "") -> list[LogSize]:
@@ -126,7 +127,7 @@ class ResilientStore:
         return await self._tried(lambda: self._store.logs(prefix), [])
 
     async def delete_logs(self, prefix: str = "") -> int:
-        """How many logs were deleted."""
+        """Return how many logs were deleted."""
         return await self._tried(lambda: self._store.delete_logs(prefix), 0, writes=True)
 
     async def aclose(self) -> None:
@@ -169,7 +170,7 @@ class ResilientStore:
             if self._clock() < (self._writing_paused_until if writes else self._paused_until):
                 return otherwise
             try:
-                async with asyncio.timeout(self._timeout_s):
+                async with FairTimeout(self._timeout_s):
                     result = await operation()
             except StoreAwayError:
                 return otherwise

@@ -24,7 +24,7 @@ NAME_STEP = 32
 
 
 class Seal:
-    """What `keys`, 96 secret bytes, make of names and payloads; of a name `scope/rest` the scope stays readable."""
+    """A seal on names and payloads by `keys`, 96 secret bytes; of a name `scope/rest` the scope stays readable."""
 
     def __init__(self, keys: bytes) -> None:
         self._names = AESSIV(keys[:NAME_KEY_BYTES])
@@ -61,6 +61,6 @@ class Seal:
 
 
 def sealed_prefix(prefix: str) -> str:
-    """What the sealed names of all names with this prefix begin with."""
+    """Return what the sealed names of all names with this prefix begin with."""
     scope, slash, _ = prefix.partition("/")
     return f"{scope}{VERSION}/" if slash else ""

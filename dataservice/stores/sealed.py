@@ -38,7 +38,7 @@ class SealedStore:
 
     @property
     def shared(self) -> bool:
-        """Whether other processes use the store too."""
+        """Return whether other processes use the store too."""
         return self._store.shared
 
     async def salt(self, proposed: bytes | None = None) -> bytes:

@@ -303,7 +303,7 @@ def _put(db: sqlite3.Connection, put: Put) -> None:
 
 
 def _used_bytes(db: sqlite3.Connection) -> int:
-    """What the file holds in all, known at once: adding up what the entries hold takes longer the more there are."""
+    """Return what the file holds in all, known at once: adding up the entries takes longer the more there are."""
     sizes = (db.execute(f"PRAGMA {what}").fetchone()[0] for what in ("page_count", "freelist_count", "page_size"))
     pages, free, page_bytes = sizes
     return int((pages - free) * page_bytes)

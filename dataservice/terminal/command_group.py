@@ -22,7 +22,7 @@ INTERRUPTED = 130
 
 
 class CommandEntry(NamedTuple):
-    """Where a command's code is (`module:function` or `module:typer_app`), and its line in the program's help."""
+    """A command: its code (`module:function` or `module:typer_app`), and its line in the program's help."""
 
     target: str
     help: str

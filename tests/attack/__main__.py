@@ -113,7 +113,12 @@ PLAN = [
     Planned("Workers on a Redis that comes and goes", "hosted.shared_store --seed 1", "--signals", 2_000, 150),
     Planned("… behind Sentinels", "hosted.shared_store --kind sentinel --seed 2", "--signals", 1_000, 150),
     Planned("… in a cluster", "hosted.shared_store --kind cluster --seed 3", "--signals", 1_000, 150),
+    Planned("Backends and workers restarted behind nginx", "hosted.rolling --seed 1", "--calls", 5_000, 200),
     Planned("Sign-outs and stops while stores fail", "hosted.revocations --seed 1", "--rounds", 45, 300),
+    Planned(
+        "Incidents of the operations page, ended by its commands", "hosted.incidents", "--rounds", 1, 200, is_alone=True
+    ),
+    Planned("Callers who do not read their answers", "hosted.unread", "--callers", 400, 500, is_alone=True),
     Planned("Soak: one backend under load, in seconds", "hosted.soak --seed 1", "--seconds", 1800, 1800, is_alone=True),
 ]
 

@@ -1,9 +1,11 @@
 """The command `dataservice`, as one types it."""
 
+import os
 import re
 import signal
 import subprocess
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import httpx
@@ -12,8 +14,10 @@ from typer.testing import CliRunner
 
 from dataservice.cli.main import app
 from dataservice.server import Store
+from tests.forking import Forked, forked, run_forked
 
-COMMAND = str(Path(sys.executable).with_name("dataservice"))
+PROGRAM = "dataservice.cli.main:main"
+ENVIRONMENT = {**os.environ, "PYTHONUNBUFFERED": "1"}
 COMMANDS = ("serve", "import", "sample", "key create", "key list", "key revoke")
 
 
@@ -29,8 +33,14 @@ def run(tmp_path):
     return run
 
 
-def started(database: Path, *options: str) -> subprocess.Popen:
-    command = [COMMAND, "serve", "--port", "0", "--db", str(database), *options]
+def started(database: Path, *options: str) -> AbstractContextManager[Forked]:
+    """`dataservice serve` inside the block."""
+    return forked(PROGRAM, ["serve", "--port", "0", "--db", str(database), *options], environ=ENVIRONMENT)
+
+
+def started_anew(database: Path, *options: str) -> subprocess.Popen[str]:
+    """The same as the program that is installed, in an interpreter of its own."""
+    command = [Path(sys.executable).with_name("dataservice"), "serve", "--port", "0", "--db", database, *options]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -136,8 +146,8 @@ def test_a_bad_row_ends_an_import_with_its_file_and_line(run, tmp_path):
 def test_a_port_in_use_is_said(tmp_path):
     with started(tmp_path / "one.db") as one:
         port = one.stdout.readline().split(":")[2].split(",")[0]
-        command = [COMMAND, "serve", "--port", port, "--db", str(tmp_path / "two.db")]
-        other = subprocess.run(command, capture_output=True, text=True, check=False)
+        command = ["serve", "--port", port, "--db", str(tmp_path / "two.db")]
+        other = run_forked(PROGRAM, command, environ=ENVIRONMENT)
         one.terminate()
     assert other.returncode == 1
     assert f"cannot listen on 127.0.0.1 port {port}: Address already in use" in other.stderr
@@ -172,7 +182,8 @@ def test_the_sample_does_not_replace_other_data(run, tmp_path):
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_serve_imports_once_says_where_it_is_answers_and_ends_with_ctrl_c(sample_data, tmp_path, workers):
     database = tmp_path / "service.db"
-    with started(database, "--data", str(sample_data), "--workers", workers) as service:
+    start = started_anew if workers == "1" else started
+    with start(database, "--data", str(sample_data), "--workers", workers) as service:
         address = service.stdout.readline().split()[3].rstrip(",")
         assert f"dataservice key create --tier pro --db {database}" in service.stdout.readline()
         with Store(database) as store:

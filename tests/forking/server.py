@@ -11,37 +11,39 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import signal
 import socket
 import sys
 import threading
 import time
 import traceback
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
-PRELOADED = (
-    "addin.backend",
-    "addin.cli.main",
-    "addin.cli.books.audit",
-    "addin.cli.commands.doctor",
-    "addin.cli.commands.functions",
-    "addin.cli.commands.refresh",
-    "addin.cli.commands.serve",
-    "addin.cli.commands.workbook",
-    "addin.cli.output",
-    "addin.workbook",
-    "dataservice.cli.main",
+PACKAGES = ("addin", "udfs", "dataservice")
+LEFT_OUT = ("addin.calc.component", "addin.desktop", "addin.workbook.calculation.engine.")
+"""What runs elsewhere, or is slow to import and seldom used."""
+
+LATER = (
+    "anyio._backends._asyncio",
+    "httpcore",
+    "lxml.etree",
+    "openpyxl",
     "pandas",
-    "udfs.sync",
-    "uvicorn",
+    "rich.console",
+    "rich.progress",
+    "rich.table",
+    "typer._adapters",
 )
+"""What commands import while they run."""
 
 
 def main() -> None:
     """Take connections from the socket whose descriptor is given, until its other end is closed."""
     sys.path[0] = ""  # the folder that the program runs in, as for a program of its own
     sys.modules["httpx._main"] = None  # type: ignore[assignment]  # as `addin` itself does
-    for name in PRELOADED:
+    for name in (*_modules(), *LATER):
         importlib.import_module(name)
     assert threading.active_count() == 1, threading.enumerate()
     gc.freeze()
@@ -53,6 +55,13 @@ def main() -> None:
             control.close()
             _serve(connection)
         connection.close()
+
+
+def _modules() -> Iterator[str]:
+    """All modules of the packages: what a command imports as it begins would cost each of a thousand starts."""
+    for package in PACKAGES:
+        found = pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
+        yield from (each.name for each in found if not each.name.startswith(LEFT_OUT) and "__main__" not in each.name)
 
 
 def _serve(connection: socket.socket) -> NoReturn:

@@ -55,6 +55,14 @@ def test_the_page_of_dependencies_names_each_that_users_get_and_no_other():
     assert sorted(named) == sorted(canonicalize_name(Requirement(line).name) for line in lines)
 
 
+def test_the_file_with_hashes_names_the_same_versions_and_a_hash_of_each():
+    text = read(PROJECT / ".ci" / "hashes.txt")
+    assert re.findall(r"^([a-z0-9._-]+==[^ ;\\]+)", text, re.MULTILINE) == PINS, "run make constraints"
+    blocks = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]
+    assert [block.split()[0] for block in blocks if not re.search(r"--hash=sha256:[0-9a-f]{64}", block)] == []
+    assert "//" not in text, "no address: a mirror has the same files"
+
+
 def test_pins_are_sorted_and_name_each_package_once():
     names = [line.split("==")[0] for line in PINS]
     assert names == sorted(set(names))

@@ -1,5 +1,6 @@
 """The wheel that one command builds holds everything, and runs where nothing of the checkout is."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,8 +10,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.project.files import PROJECT, project_files
+from tests.project.test_versions import PINS, PYPROJECT
 
 PACKAGES = {"addin", "dataservice", "udfs"}
 
@@ -42,6 +46,19 @@ def test_the_wheel_holds_every_file_of_the_packages_and_no_test(wheel):
         "dataservice_addin_libreoffice.pth",
         "addin/workbook/template/workbook_template.xlsx",
     }
+
+
+def test_the_wheel_lists_what_it_runs_on_with_the_pinned_versions(wheel):
+    (name,) = [name for name in wheel.namelist() if "/sboms/" in name]
+    listed = json.loads(wheel.read(name))
+    pins = {f"pkg:pypi/{name}@{version}" for name, version in (pin.split("==") for pin in PINS)}
+    parts = {part["bom-ref"] for part in listed["components"]}
+    assert (listed["bomFormat"], parts - pins) == ("CycloneDX", set())
+    own = {canonicalize_name(Requirement(line).name) for line in PYPROJECT["project"]["dependencies"]}
+    assert own <= {part["name"] for part in listed["components"]}
+    assert not {"pytest", "ruff", "playwright"} & {part["name"] for part in listed["components"]}
+    (direct,) = [each["dependsOn"] for each in listed["dependencies"] if each["ref"] not in parts]
+    assert {*direct} <= parts
 
 
 def test_the_source_archive_holds_the_change_log_and_the_licence(built):

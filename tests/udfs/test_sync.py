@@ -37,18 +37,18 @@ def user(service, tmp_path) -> User:
 
 
 def test_a_script_needs_no_event_loop_and_a_second_run_no_request(service, user):
-    for _ in range(2):
-        assert user.runs(SCRIPT) == "CPI 4\n"
+    for runs in (user.runs, user.runs_forked):
+        assert runs(SCRIPT) == "CPI 4\n"
         assert service.running.request_count == 1
 
 
 def test_it_shares_the_session_of_what_is_awaited_even_inside_a_loop(service, user):
-    assert user.runs(INSIDE_A_LOOP) == "True\n"
+    assert user.runs_forked(INSIDE_A_LOOP) == "True\n"
     assert service.running.request_count == 1
 
 
 def test_what_goes_wrong_is_raised_as_from_the_awaited_function(user):
-    assert "us-cpii" in user.runs(FAILING)
+    assert "us-cpii" in user.runs_forked(FAILING)
 
 
 @pytest.mark.parametrize("function_id", REGISTRY)

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from math import isfinite
 from typing import Any, ClassVar, TypeAlias
 
-from dataservice.client.contract.dates import FORMS, HOURS, Back, PeriodEnd, ToDate, date_in
+from dataservice.client.contract import FORMS, HOURS, Back, PeriodEnd, ToDate, date_in
 from udfs.arguments.kinds import Kind, shown
 from udfs.arguments.other_tools import advice
 from udfs.cells import EPOCH
@@ -109,7 +109,7 @@ def since_moment(since: Since, now: float) -> date:
 
 @dataclass(frozen=True, kw_only=True)
 class Start(Kind):
-    """Where a window starts: a day, relative text, `MAX` or `N60`."""
+    """The start of a window: a day, relative text, `MAX` or `N60`."""
 
     first_of_period: bool = True
     python_type: ClassVar[Any] = date | str
@@ -158,7 +158,7 @@ def _read(raw: Any, name: str, forms: str) -> StartOf:
 
 
 def _meant(raw: Any, name: str) -> str:
-    """What was meant, where that can be guessed: an option, a span without its sign, a year, a month."""
+    """Return what was meant, where that can be guessed: an option, a span without its sign, a year, a month."""
     text = raw.strip() if isinstance(raw, str) else ""
     if "=" in text:
         return f"options are the last argument, so leave {name} empty; "

@@ -80,7 +80,7 @@ class Kind(ABC):
         """
 
     def read_numbers(self, raw: Sequence[float], name: str, today: date) -> list[Any]:
-        """What `read` gives for each of many numbers."""
+        """Return what `read` gives for each of many numbers."""
         return [self.read(number, name, today) for number in raw]
 
     def _one(self, raw: Any, name: str) -> Any:
@@ -229,7 +229,7 @@ def _between(least: float, most: float) -> str:
 
 
 def is_blank(raw: Any) -> bool:
-    """Whether an argument is left out: nothing, empty text, or a range of nothing but blank cells."""
+    """Return whether an argument is left out: nothing, empty text, or a range of nothing but blank cells."""
     if isinstance(raw, str):
         return not raw or raw.isspace()
     rows = matrix_of(raw)
@@ -244,12 +244,12 @@ def matrix_of(raw: Any) -> Sequence[Sequence[Any]] | None:
 
 
 def is_huge(raw: Any) -> TypeGuard[int]:
-    """Whether a whole number of Python lies beyond every number that a cell can hold."""
+    """Return whether a whole number of Python lies beyond every number that a cell can hold."""
     return isinstance(raw, int) and raw.bit_length() > MAX_BITS
 
 
 def shown(raw: Any) -> str:
-    """What was given, as an error message shows it: quoted and short."""
+    """Return what was given, as an error message shows it: quoted and short."""
     if isinstance(raw, float):
         return f"{raw:.15g}"  # a whole number as in the formula, without .0
     if is_huge(raw):

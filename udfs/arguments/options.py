@@ -70,7 +70,7 @@ class Options(Kind):
 
 
 def error_style(raw: Any) -> str:
-    """How options want errors shown: `code`, `text` or `blank`; where `err` cannot be read, `code`."""
+    """Return how options want errors shown: `code`, `text` or `blank`; where `err` cannot be read, `code`."""
     if is_blank(raw):
         return "code"
     try:

@@ -168,7 +168,7 @@ PAGE = "see Coming from other tools"
 
 
 def advice(place: str, word: str) -> str:
-    """What to write in place of another tool's `word`, as the end of a message; empty for a word that is none.
+    """Return what to write in place of another tool's `word`, as the end of a message; empty for a word that is none.
 
     >>> advice("transform", "pc1")
     '; pc1 of FRED is yoy (a fraction: 0.02 is 2 %) here'

@@ -27,7 +27,7 @@ _NUMBERS = frozenset({int, float})
 
 
 class Readings(dict[str | None, Any]):
-    """What one parameter reads on one day: `readings[raw]`. The readings of texts and of a blank are kept.
+    """The readings of one parameter on one day: `readings[raw]`. Those of texts and of a blank are kept.
 
     A range raises `TypeError`, as a list does by itself, having no hash.
     """
@@ -105,7 +105,7 @@ class Parameter:
 
 
 def signature_of(body: Callable[..., Any]) -> tuple[tuple[Parameter, ...], tuple[str, ...]]:
-    """What a signature declares: its parameters, by `Annotated[type, kind]`, and the names of keyword-only ones.
+    """Return what a signature declares: its parameters, by `Annotated[type, kind]`, and the names of keyword-only ones.
 
     Callers give the first; the second, such as `today`, is injected by what runs the function.
     """

@@ -97,7 +97,7 @@ class Batch:
             self._waiting = [run for run in self._waiting if run.questions]
 
     def _missing(self, asking: Sequence[Run]) -> dict[Question, None]:
-        """What these functions ask that has no reply yet, and is to be asked in this round."""
+        """Return what these functions ask that has no reply yet, and is to be asked in this round."""
         asked = {question: None for run in asking for question in run.questions if question not in self._learned}
         sought = [run.sought for run in asking if run.sought is not None and run.is_looking]
         plan = Round(asked, sought, self._known_past)
@@ -221,7 +221,7 @@ class Batch:
         return [known[question].replies[0] for question in questions]
 
     def _from_memory(self, question: Question) -> Resolved | None:
-        """What memory holds, where that is enough."""
+        """Return what memory holds, where that is enough."""
         resource = question.resource
         if question in self._not_in_memory:
             return None
@@ -289,7 +289,7 @@ class Batch:
         return None if learned is None else not isinstance(learned.replies[0], NotFoundError)
 
     def _is_known(self, question: Question) -> bool:
-        """Whether an old answer shows that what the question wants to avoid does exist."""
+        """Return whether an old answer shows that what the question wants to avoid does exist."""
         miss = self._misses.get(question.instead_of) if question.instead_of is not None else None
         return miss is not None and miss.last_known is not None
 

@@ -50,11 +50,11 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
 
     @property
     def may_fetch(self) -> bool:
-        """Whether a reply to it, or what is asked instead, may cost a request."""
+        """Return whether a reply to it, or what is asked instead, may cost a request."""
         return self.cached_max_age_s is None or self.instead_of is not None
 
     def accepted(self, found: Answer[Any] | None, now: float) -> Answer[Any] | None:
-        """What was found, if it is not older than the question allows."""
+        """Return what was found, if it is not older than the question allows."""
         max_age_s = self.cached_max_age_s
         if found is None or max_age_s is None:
             return found
@@ -164,7 +164,7 @@ async def in_memory(resource: Resource[T]) -> Answer[T] | None:
 
 
 async def need_unless(resource: Resource[T], *, brought: Resource[Any], is_new: bool = False) -> bool:
-    """Whether the answer to `resource`, or why there is none, is at hand now: `need` gives it.
+    """Return whether the answer to `resource`, or why there is none, is at hand now: `need` gives it.
 
     Not so where others of the batch fetch what holds `brought`: then that is at hand. With `is_new` that counts only
     for a signal of whose past nothing is known.

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from dataservice.client import Answer, Catalogue, Page, Resource
-from dataservice.client.contract.results import Collection
+from dataservice.client.contract import Collection
 from dataservice.errors import (
     DataServiceError,
     InvalidRequestError,
@@ -39,7 +39,7 @@ class Resolved(msgspec.Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, question: Question, reply: Reply) -> Resolved:
-        """What a function learns that asked `question`."""
+        """Return what a function learns that asked `question`."""
         if isinstance(reply, Answer):
             max_age_s, fresh_until = question.cached_max_age_s, reply.fresh_until
             if max_age_s:
@@ -85,7 +85,7 @@ class Run(msgspec.Struct, eq=False):
 
     @property
     def is_looking(self) -> bool:
-        """Whether it asks for what is at hand, and fetches nothing yet."""
+        """Return whether it asks for what is at hand, and fetches nothing yet."""
         return all(question.cached_max_age_s is not None for question in self.questions)
 
     @property

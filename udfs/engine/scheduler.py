@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any, TypeVar
 
 from dataservice.client import HistoryResource, Resource, SignalResource
-from dataservice.client.contract.resources import wider
+from dataservice.client.contract import wider
 from udfs.engine.effects import Question
 from udfs.engine.run import Run
 from udfs.engine.turns import YIELD_AFTER_S, next_turn
@@ -70,7 +70,7 @@ class Round:
 
 
 def _is_brought(detail: Question, windows: Iterable[Question], known: Container[Hashable]) -> bool:
-    """Whether one of these windows makes a detail needless."""
+    """Return whether one of these windows makes a detail needless."""
     unless = detail.unless
     if unless is None or (detail.if_new and unless.family in known):
         return False
@@ -120,7 +120,7 @@ class _Windows:
             self._ends.append((latest, second))
 
     def covers(self, resource: Resource[Any], *, is_member: bool) -> bool:
-        """Whether a window, other than `resource` itself if that is one of them, holds it."""
+        """Return whether a window, other than `resource` itself if that is one of them, holds it."""
         if not isinstance(resource, HistoryResource):
             return False
         place = bisect_right(self._starts, _start(resource)) - 1
@@ -138,7 +138,7 @@ class _Selections:
         self._all = frozenset(resources)
 
     def covers(self, resource: Resource[Any], *, is_member: bool) -> bool:
-        """Whether another one, or `resource` itself if it is none of them, holds it."""
+        """Return whether another one, or `resource` itself if it is none of them, holds it."""
         if not is_member and resource in self._all:
             return True
         if self._few:
@@ -194,7 +194,7 @@ async def side_by_side(
     at_a_time: int = AT_A_TIME,
     timer: Callable[[], float] = time.perf_counter,
 ) -> list[R]:
-    """What `ask` gives for each of `questions`, in their order; they are begun in this order, too.
+    """Return what `ask` gives for each of `questions`, in their order; they are begun in this order, too.
 
     >>> async def doubled(number):
     ...     return 2 * number

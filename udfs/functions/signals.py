@@ -9,7 +9,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from dataservice.client import Answer, SignalDetail, SignalResource
-from dataservice.client.contract.resources import CATALOGUE_AGE_S
+from dataservice.client.contract import CATALOGUE_AGE_S
 from dataservice.errors import DataServiceError
 from dataservice.models import Signal
 from udfs.arguments.dates import Day

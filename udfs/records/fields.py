@@ -59,7 +59,7 @@ def _meant(word: str, names: Collection[str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Fields(Generic[R]):
-    """What records of one kind can be asked for: the contract's fields, `derived` ones, and whatever else they hold."""
+    """The fields of records of one kind: the contract's, `derived` ones, and whatever else they hold."""
 
     kind: type[R]
     choices: tuple[Choice, ...]
@@ -143,7 +143,7 @@ class Fields(Generic[R]):
 
 
 def is_unsafe_address(name: str, value: Any) -> bool:
-    """Whether the field is an address that is none of the web, such as `javascript:`: no cell may link to it."""
+    """Return whether the field is an address that is none of the web, such as `javascript:`: no cell may link to it."""
     return isinstance(value, str) and ADDRESS_FIELD.search(name) is not None and not WEB_ADDRESS.match(value)
 
 

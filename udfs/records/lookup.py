@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any, TypeVar
 
-from dataservice.client.contract.nearest import COMPARED, NearestNames
-from dataservice.client.contract.results import ALL, Collection
+from dataservice.client.contract import ALL, COMPARED, Collection, NearestNames
 from dataservice.models import Record, Signal
 from udfs.arguments.kinds import shown
 from udfs.errors import ArgumentError, NoDataError
@@ -124,7 +123,7 @@ def searched_words(search: str) -> list[str]:
 
 
 def matches(words: Sequence[str], texts: Iterable[str | None]) -> bool:
-    """Whether every word is found in one of the texts."""
+    """Return whether every word is found in one of the texts."""
     whole = "\n".join(text for text in texts if text).casefold()
     return all(word in whole for word in words)
 

@@ -13,8 +13,7 @@ from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 from dataservice.client import Answer, Catalogue, CatalogueResource, Resource, SignalDetail, SignalResource
-from dataservice.client.contract.resources import CATALOGUE_AGE_S
-from dataservice.client.contract.results import ALL
+from dataservice.client.contract import ALL, CATALOGUE_AGE_S
 from dataservice.errors import DataServiceError, NotFoundError
 from udfs.arguments.kinds import shown
 from udfs.engine.effects import EVER, FRESH, INTERNED, Question, ask, asked_at_hand, have, have_instead, need
@@ -128,7 +127,7 @@ async def listed(name: str) -> str:
 
 
 def looks_like_slug(name: str) -> bool:
-    """Whether a name can be requested as it is: slugs have dots or hyphens, and no capital letters.
+    """Return whether a name can be requested as it is: slugs have dots or hyphens, and no capital letters.
 
     `gold` may be a slug or the shortcode GOLD: the catalogue knows, and costs no more than to ask in vain.
     """

@@ -26,7 +26,7 @@ class Revision:
 
     @property
     def text(self) -> str:
-        """What changed, in a few words.
+        """Return what changed, in a few words.
 
         >>> seen = datetime(2026, 9, 15, tzinfo=UTC)
         >>> Revision(date(2026, 8, 1), 104.2, 104.5, seen, seen).text
@@ -46,7 +46,7 @@ class Revision:
 
 
 def revision_count(vintages: Vintages) -> int:
-    """How many revisions were seen; new observations are none."""
+    """Return how many revisions were seen; new observations are none."""
     return int(vintages.facts.repeats_observation().sum())
 
 

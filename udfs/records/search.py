@@ -151,7 +151,7 @@ def _ways(word: str) -> tuple[tuple[float, tuple[str, ...]], ...]:
 
 
 def _score(ways: Sequence[Sequence[tuple[float, tuple[str, ...]]]], signal: Signal) -> tuple[int, float]:
-    """How many of the words a signal holds, and how well."""
+    """Return how many of the words a signal holds, and how well."""
     worth, whole = _read(signal)
     best = [
         max((share * min(_worth(word, worth, whole) for word in words) for share, words in each), default=0.0)
@@ -209,6 +209,6 @@ def _initials(source: str | None) -> list[str]:
 
 
 def _is_own(asked: str, signal: Signal) -> int:
-    """Whether the search is the signal's own name, or begins one."""
+    """Return whether the search is the signal's own name, or begins one."""
     names = [text.casefold() for text in (signal.slug, signal.shortcode, signal.name) if text]
     return 2 if asked in names else 1 if any(name.startswith(asked) for name in names) else 0

@@ -24,8 +24,8 @@ from udfs.timeseries.options import Align, Counted, Fill, FillTo, TableOptions
 from udfs.timeseries.pipeline import Steps, lead_of
 from udfs.timeseries.resample import Ends, Partial, known_only, next_due, partial_ends, resampled
 from udfs.timeseries.rhythm import STALE_DAYS, Pace, Rhythm, rhythm_of, rhythm_of_rows
-from udfs.timeseries.slots import Slots, transformed
-from udfs.timeseries.transforms import WINDOW_VALUES, Floats, Step, correlation
+from udfs.timeseries.slots import Floats, Slots
+from udfs.timeseries.transforms import WINDOW_VALUES, Step, correlation, transformed
 
 NONE = np.datetime64("NaT", "us")
 
@@ -56,7 +56,7 @@ class Series:
 
     @property
     def is_computed(self) -> bool:
-        """Whether values are compared with others, or combined."""
+        """Return whether values are compared with others, or combined."""
         return any(step.transform.name != "none" for step in self.steps)
 
 
@@ -128,7 +128,7 @@ class Columns:
 
     @property
     def _repeats_last(self) -> bool:
-        """Whether a last row repeats the one before it: only where rows are no periods, which a fill completes."""
+        """Return whether a last row repeats the one before: only where rows are no periods, which a fill completes."""
         return self.options.fillto is FillTo.END and self.options.freq.is_raw
 
     @cached_property
@@ -156,7 +156,7 @@ class Columns:
 
     @property
     def has_enough_before(self) -> bool:
-        """Whether transforms of common rows see as many of them as they need, or all there are."""
+        """Return whether transforms of common rows see as many of them as they need, or all there are."""
         if not len(self._window_times) or all(each.is_whole for each in self.series):
             return True
         places = [place for place, each in enumerate(self.series) if each.is_computed]
@@ -167,7 +167,7 @@ class Columns:
         return all(self._reaches(place, self.series[place]) for place in places)
 
     def _correlates(self, place: int, steps: Steps) -> bool:
-        """Whether the first row shown has as many rows before it that two series share as their correlation needs."""
+        """Return whether before the first row shown two series share as many rows as their correlation needs."""
         for number, step in enumerate(steps):
             if step.transform.name == "corr" and step.span is not None:
                 times, _, _ = self._paired(place, steps[:number], step)
@@ -187,7 +187,7 @@ class Columns:
 
     @cached_property
     def marks(self) -> list[tuple[str, ...]]:
-        """What is odd with each column, as its header says it."""
+        """Return what is odd with each column, as its header says it."""
         return [
             (*self._part_marks(each), *self._carried_mark(each, rows))
             for each, rows in zip(self.series, self.rows, strict=True)
@@ -237,7 +237,7 @@ class Columns:
         return before if is_whole else np.union1d(before, self._window_times)
 
     def _first_shown(self, place: int) -> Any:
-        """When a column begins to be shown: with its own first row, or with the table's."""
+        """Return when a column begins to be shown: with its own first row, or with the table's."""
         if self.options.sees_filled and len(self._window_times):
             return self._window_times[0].item()
         return self.series[place].starts

@@ -94,7 +94,7 @@ class Known:
     since: date = date.min
 
     def cut(self, start: date | None) -> Known:
-        """What of it lies from `start` on: others have it by chance, and nothing may depend on that."""
+        """Return what of it lies from `start` on: others have it by chance, and nothing may depend on that."""
         if start is None or start <= self.since:
             return self
         return Known(self.observations.between(start), start)
@@ -200,7 +200,7 @@ class Window:
         return None if first is None else period_start(first, self.freq)
 
     def is_known(self, known: Known) -> bool:
-        """Whether `known` holds every observation that the rows and their transforms need."""
+        """Return whether `known` holds every observation that the rows and their transforms need."""
         if known.since == date.min:
             return True
         starts = self.starts(known)
@@ -221,13 +221,13 @@ class Window:
         return len(rows) - first_is_cut + self._pause(known, rows, needed, rhythm) >= wanted
 
     def is_served_by(self, known: Known) -> bool:
-        """Whether `known` is enough, and tells the rhythm as the whole series does."""
+        """Return whether `known` is enough, and tells the rhythm as the whole series does."""
         if self._needs_rhythm and known.since != date.min and len(self.up_to_end(known.observations)) < SURE:
             return False
         return self.is_known(known)
 
     def tells_as_much(self, known: Known) -> bool:
-        """Whether `known` tells the rhythm by as many observations as a longer part of the series would."""
+        """Return whether `known` tells the rhythm by as many observations as a longer part of the series would."""
         if known.since == date.min or (self.count is None and self.first_moment is None and self._is_plain):
             return True
         return len(known_only(self.up_to_end(known.observations)[-4 * SAMPLE :])) >= SAMPLE
@@ -274,7 +274,7 @@ class Window:
 
     @property
     def likely_step_days(self) -> float:
-        """How far apart observations are taken to be where nothing is known of them: so that too few are unlikely."""
+        """Return the days between observations where nothing is known of them: so that too few are unlikely."""
         counted = self.lead.periods + self.lead.rows + (self.count or 0)
         return UNKNOWN_STEP_DAYS if counted <= FEW else TRADING_DAYS
 
@@ -319,16 +319,16 @@ class Window:
 
     @property
     def _needs_rhythm(self) -> bool:
-        """Whether rows or transforms count periods, and not only what is shown before."""
+        """Return whether rows or transforms count periods, and not only what is shown before."""
         return bool(self.lead.periods or self.lead.months or self.lead.days or self.lead.since)
 
     @property
     def _is_plain(self) -> bool:
-        """Whether rows are shown as they are."""
+        """Return whether rows are shown as they are."""
         return self.freq.is_raw and self.lead == NO_LEAD
 
     def _rows_before(self, rhythm: Rhythm) -> int:
-        """How many rows are needed before the first day needed: those to fill from, and periods that are counted."""
+        """Count the rows needed before the first day needed: those to fill from, and periods that are counted."""
         if rhythm.is_calendar:
             return self.lead.rows
         return self.lead.rows + self.lead.periods + (self.lead.has_age and rhythm.pace in UNCOUNTED)
@@ -342,7 +342,7 @@ class Window:
 
 
 def begins_there(known: Known, rhythm: Rhythm) -> bool:
-    """Whether a series has no observation before those at hand: that is known, or there was none for so long."""
+    """Return whether a series has no observation before those at hand: that is known, or there was none for so long."""
     if known.since == date.min:
         return True
     longest = timedelta(days=LONGEST_PAUSE_DAYS + 2 * rhythm.days)
@@ -350,7 +350,7 @@ def begins_there(known: Known, rhythm: Rhythm) -> bool:
 
 
 def which_resource(window: Window, today: date) -> Literal["detail", "history"]:
-    """What to ask first where nothing at hand is enough: the signal's detail, or its observations.
+    """Return what to ask first where nothing at hand is enough: the signal's detail, or its observations.
 
     The detail is one request, which SIGNAL cells share, and holds 365 observations: a year of a daily series, thirty
     of a monthly one. Observations cost one request for each 1,000. So a window that the detail of a series of trading

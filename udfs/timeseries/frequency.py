@@ -36,7 +36,7 @@ MONTH_NAMES = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "O
 
 
 class Unit(Explained):
-    """How long a period is."""
+    """The length of a period."""
 
     RAW = "raw", "every observation"
     H = "H", "hours, dated by their end"
@@ -56,7 +56,7 @@ ANCHORS: Mapping[Unit, tuple[str, ...]] = {Unit.W: WEEKDAYS, Unit.Q: MONTH_NAMES
 
 @dataclass(frozen=True, slots=True)
 class Freq:
-    """How often the rows of a table come: a unit, and for weeks, quarters and years the day or month they end with.
+    """The frequency of a table's rows: a unit, and for weeks, quarters and years the day or month they end with.
 
     `ends` counts from 0, Monday or January; the last one of its kind is what the plain unit means.
     """
@@ -75,12 +75,12 @@ class Freq:
 
     @property
     def is_raw(self) -> bool:
-        """Whether every observation is a row."""
+        """Return whether every observation is a row."""
         return self.unit is Unit.RAW
 
     @property
     def months(self) -> int:
-        """How many months a period has; 0 for shorter ones."""
+        """Return how many months a period has; 0 for shorter ones."""
         return UNIT_MONTHS.get(self.unit, 0)
 
     def __str__(self) -> str:

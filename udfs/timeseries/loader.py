@@ -15,8 +15,8 @@ from typing import TypeGuard
 import msgspec
 
 from dataservice.client import Answer, HistoryResource, KnownDaysResource, SignalDetail, SignalResource
-from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
-from dataservice.client.contract.windows import Window as Days
+from dataservice.client.contract import OBSERVATIONS_LIMIT
+from dataservice.client.contract import Window as Days
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
 from udfs.arguments.dates import as_day
@@ -123,7 +123,7 @@ class NoObservationsError(NoDataError):
 
 
 def no_observations(series: Series, first: date | None, last: date | None) -> NoObservationsError:
-    """Why a window is empty: what was asked for, and the last observation before or in it that is at hand."""
+    """Return why a window is empty: what was asked for, and the last observation before or in it that is at hand."""
     observations = series.known.observations
     span = " and ".join(f"{word} {day}" for word, day in (("from", first), ("to", last)) if day)
     newest = f"; its last one is of {observations.last_day}" if len(observations) else ""
@@ -304,7 +304,7 @@ async def _stored_around(slug: str, day: date, step_days: float, wanted: int) ->
 
 
 def _meets(known: Sequence[Days], window: HistoryResource) -> bool:
-    """Whether any day of the window is known: else it is not looked for, one of a hundred thousand in a sheet."""
+    """Return whether any day of the window is known: else it is not looked for, one of 100,000 in a sheet."""
     days = Days(window.start or date.min, window.end or date.max)
     return any(each.meets(days) for each in known)
 
@@ -323,7 +323,7 @@ def _known(resource: HistoryResource, reply: Reply) -> Known | None:
 
 
 def _serves(known: Known | None, window: Window, *, is_near: bool) -> TypeGuard[Known]:
-    """Whether a stored history shows a window as the recent one would, or as it is asked for."""
+    """Return whether a stored history shows a window as the recent one would, or as it is asked for."""
     return known is not None and window.is_served_by(known) and (not is_near or window.tells_as_much(known))
 
 

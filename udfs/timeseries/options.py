@@ -13,14 +13,14 @@ from udfs.timeseries.resample import Agg, Partial
 
 
 class Align(Explained):
-    """Which rows several series have in common."""
+    """The rows that several series have in common."""
 
     UNION = "union", "every date of any"
     INTERSECT = "intersect", "dates on which all have a value"
 
 
 class Fill(Explained):
-    """How gaps are filled."""
+    """The way to fill gaps."""
 
     NONE = "none", "a blank"
     PREV = "prev", "with the previous value, even from before the start"
@@ -30,35 +30,35 @@ class Fill(Explained):
 
 
 class FillTo(Explained):
-    """How far a filled table goes."""
+    """The end of a filled table."""
 
     LAST = "last", "to the last observation of any signal"
     END = "end", "to the end of the window, or today"
 
 
 class Calc(Explained):
-    """Which values a transform sees."""
+    """The values that a transform sees."""
 
     FILLED = "filled", "those that are shown: converted, aligned and filled before"
     OWN = "own", "each signal's own observations; aligned and filled after"
 
 
 class Counted(Explained):
-    """What the n of a transform counts."""
+    """The unit that the n of a transform counts."""
 
     PERIODS = "periods", "periods of the series' rhythm; a missing one is a gap"
     ROWS = "rows", "observations, however far apart"
 
 
 class Order(Explained):
-    """Which row is first."""
+    """The order of rows."""
 
     ASC = "asc", "oldest"
     DESC = "desc", "newest"
 
 
 class Header(Explained):
-    """What stands above a column of values."""
+    """The heading of a column of values."""
 
     SLUG = "slug", "slugs, and what was computed"
     NAME = "name", "names, and what was computed"
@@ -67,7 +67,7 @@ class Header(Explained):
 
 
 class Dates(Explained):
-    """Whether there is a column of dates."""
+    """The column of dates, shown or not."""
 
     SHOW = "show"
     HIDE = "hide"
@@ -82,7 +82,7 @@ class Layout(Explained):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """How a history is shown; the defaults are the observations as they are."""
+    """The options of a table; the defaults are the observations as they are."""
 
     freq: Freq = Freq.RAW
     agg: Agg = Agg.LAST
@@ -101,17 +101,17 @@ class TableOptions:
 
     @property
     def sees_filled(self) -> bool:
-        """Whether transforms see the rows of the table, and not each series' own."""
+        """Return whether transforms see the rows of the table, and not each series' own."""
         return self.calc is Calc.FILLED and (self.fill is not Fill.NONE or self.align is Align.INTERSECT)
 
     def partial_of(self, steps: Steps) -> Partial:
-        """What is done with partial periods: nothing is compared with a part, unless that is asked for."""
+        """Return what is done with partial periods: nothing is compared with a part, unless that is asked for."""
         if self.partial is not None:
             return self.partial
         return Partial.DROP if any(step.transform.name != "none" for step in steps) else Partial.MARK
 
     def heading(self, label: str, steps: Steps, marks: Sequence[str] = ()) -> str:
-        """What stands above the values of a series: its label, how its values were made, and what is odd with them."""
+        """Return the heading of a series: its label, how its values were made, and what is odd with them."""
         if self.header is Header.BARE:
             return label
         made = [] if self.freq.is_raw else [str(self.agg)]

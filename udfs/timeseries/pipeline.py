@@ -62,7 +62,7 @@ class Chains(Chain):
 
 
 def lead_of(steps: Sequence[Step]) -> Lead:
-    """What the steps need before the window: an anchored one begins with it, and so does all that follows."""
+    """Return what the steps need before the window: an anchored one begins with it, and so does all that follows."""
     lead = Lead()
     for step in steps:
         lead += step.transform.lead(step)

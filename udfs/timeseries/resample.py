@@ -20,7 +20,7 @@ from udfs.timeseries.rhythm import MONTHS, WEEKS, Pace, Rhythm
 
 
 class Agg(Explained):
-    """How the values within a period are combined."""
+    """The way to combine the values within a period."""
 
     LAST = "last"
     FIRST = "first"
@@ -31,7 +31,7 @@ class Agg(Explained):
 
 
 class Partial(Explained):
-    """What is done with a first or last period of which only a part was observed."""
+    """The treatment of a first or last period of which only a part was observed."""
 
     DROP = "drop", "left out, so that no part is compared with a whole"
     MARK = "mark", "shown, and named in the header"
@@ -57,7 +57,7 @@ FEWEST: Mapping[Unit, Mapping[Pace, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Whether the first and the last period are only a part of one."""
+    """The ends of a series: whether the first and the last period are only a part of one."""
 
     first: bool = False
     last: bool = False
@@ -94,7 +94,7 @@ def _periods(times: Times, freq: Freq) -> tuple[Numbers, NDArray[Any]]:
 
 
 def partial_ends(observations: Observations, freq: Freq, rhythm: Rhythm, latest: date, *, is_newest: bool) -> Ends:
-    """Which of the first and last period of observations, all of them with values, are only a part of one.
+    """Return which of the first and last period of observations, all of them with values, are only a part of one.
 
     The first one is where it has fewer observations than the threshold. The last one is where it goes on after the day
     `latest` and another observation is due in it, or where it has too few and none came when the next one was due:

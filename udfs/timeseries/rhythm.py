@@ -47,7 +47,7 @@ SLACK_MONTHS = {1: 1 / 3, 3: 0.75, 6: 1.0, 12: 1.5}
 
 
 class Pace(Explained):
-    """How often observations come."""
+    """The pace at which observations come."""
 
     SEVERAL = "several a day"
     DAILY = "daily"
@@ -82,7 +82,7 @@ PER_YEAR = {
 
 @dataclass(frozen=True, slots=True)
 class Rhythm:
-    """How observations follow each other, and where in the calendar: `anchor` is the weekday (0 is Monday) of weeks,
+    """The rhythm of observations, and where in the calendar: `anchor` is the weekday (0 is Monday) of weeks,
     the day from which two weeks are counted, or the month (0 is January) of quarters, half years and years.
     """
 
@@ -93,7 +93,7 @@ class Rhythm:
 
     @property
     def is_calendar(self) -> bool:
-        """Whether the calendar alone tells the periods: weeks and months do, trading days do not."""
+        """Return whether the calendar alone tells the periods: weeks and months do, trading days do not."""
         return self.pace in WEEKS or self.pace in MONTHS
 
     @property
@@ -150,7 +150,7 @@ class Rhythm:
         return day
 
     def pause(self, first_day: int, last_day: int) -> int:
-        """How many periods lie from one observed day to the next one: 1, but those of a longer pause."""
+        """Return how many periods lie from one observed day to the next one: 1, but those of a longer pause."""
         return int(self._observed_days(np.array([first_day, last_day]))[1])
 
     @property
@@ -246,7 +246,7 @@ def _months_anchor(days: Numbers, months: int) -> int | None:
 
 
 def _fits(is_near: NDArray[np.bool_], numbers: Numbers) -> bool:
-    """Whether most observations are near their place, most periods have one, and most steps are one period."""
+    """Return whether most observations are near their place, most periods have one, and most steps are one period."""
     steps = np.diff(numbers)
     return bool(is_near.mean() >= MOST and (steps > 0).mean() >= MOST and (steps == 1).mean() > 1 / 2)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dataservice.client.contract.dates import DAYS, MONTHS
+from dataservice.client.contract import DAYS, MONTHS
 from udfs.cells import DAY_US
 from udfs.errors import ArgumentError
 from udfs.timeseries import rhythm as rhythms
@@ -62,7 +62,7 @@ class Span:
         return int(found)
 
     def times_a_year(self, rhythm: Rhythm, what: str) -> float:
-        """How often the span fits into a year; raises `ArgumentError` where the rhythm does not tell."""
+        """Return how often the span fits into a year; raises `ArgumentError` where the rhythm does not tell."""
         if self.months:
             return MONTHS_OF_YEAR / self.months
         if self.unit:
@@ -81,7 +81,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """What is needed before the first row shown: periods, months and days, and so many observations before those.
+    """The lead needed before the first row shown: periods, months and days, and so many observations before those.
 
     `since` is a day that must be known. `has_age` asks how old a series without periods is: for one observation more.
     """
@@ -97,7 +97,7 @@ class Lead:
         return self._with(other, add)
 
     def joined(self, other: Lead) -> Lead:
-        """What is needed for both of two columns."""
+        """Return what is needed for both of two columns."""
         return self._with(other, max)
 
     def _with(self, other: Lead, both: Callable[[int, int], int]) -> Lead:
@@ -113,7 +113,7 @@ class Lead:
 
     @classmethod
     def of(cls, span: Span, *, inclusive: bool = False) -> Lead:
-        """What a span needs; `inclusive` where it holds the row itself."""
+        """Return what a span needs; `inclusive` where it holds the row itself."""
         if not span.unit:
             return cls(periods=span.count - inclusive)
         return cls(months=span.months, days=span.days + STALE_DAYS, has_age=inclusive)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dataservice.client.contract.dates import HOURS, Back
+from dataservice.client.contract import HOURS, Back
 from udfs.arguments.dates import Last, StartOf, as_day, first_day
 from udfs.cells import Table, objects
 from udfs.errors import ArgumentError, CellError
@@ -63,14 +63,14 @@ class Labelled:
 
     @property
     def shows_rows(self) -> bool:
-        """Whether there is a row to show, and not only one to fill from."""
+        """Return whether there is a row to show, and not only one to fill from."""
         return isinstance(self.found, Series) and len(self.found.shown) > 0
 
 
 def window_for(
     start: StartOf, end: date | None, today: date, options: TableOptions, steps: Steps = (), *, now: float = 0.0
 ) -> Window:
-    """What must be known for the rows asked for: transforms look back, and so does a fill from the value before.
+    """Return what must be known for the rows asked for: transforms look back, and so does a fill from the value before.
 
     Raises `ArgumentError` where `start` lies after `end`.
     """
@@ -110,7 +110,7 @@ def window_for(
 def joined_windows(
     windows: Sequence[Window], columns: Sequence[tuple[str, Steps]], options: TableOptions
 ) -> list[Window]:
-    """What must be known for all columns together: those of one signal share its history, and all of them common rows.
+    """Return the windows needed by all columns: those of one signal share its history, and all of them common rows.
 
     So does a correlation with the signal that it looks at.
     """
@@ -128,7 +128,7 @@ def _correlates(chains: Sequence[Steps]) -> bool:
 
 
 def window_to_fill(window: Window, columns: Sequence[Labelled], options: TableOptions) -> Window | None:
-    """What must be known to fill rows that only some series show: each of `N60` begins with its own 60th observation.
+    """Return the window to fill rows that only some series show: each of `N60` begins with its own 60th observation.
 
     None where no value before a series' own start is looked at.
     """
@@ -146,7 +146,7 @@ def window_to_fill(window: Window, columns: Sequence[Labelled], options: TableOp
 def windows_of_common_rows(
     windows: Sequence[Window], count: int, columns: Sequence[Labelled], options: TableOptions, ending: Ending
 ) -> list[Window] | None:
-    """What must be known where `N60` counts rows that all series have in common: from the 60th last of these on.
+    """Return what must be known where `N60` counts rows that all series have in common: from the 60th last of these on.
 
     None where that is known, or rows are not counted so. The first look reaches to where the slowest series begins.
     """
@@ -172,7 +172,7 @@ def windows_of_common_rows(
 def windows_of_one_start(
     windows: Sequence[Window], names: Sequence[str], columns: Sequence[Labelled | Exception]
 ) -> list[Window] | None:
-    """What must be known so that all columns of one signal begin together: one that leaves a part out begins earlier.
+    """Return the windows by which all columns of one signal begin together: one that leaves a part out begins earlier.
 
     None where they do. Rows are counted no more then.
     """
@@ -197,7 +197,7 @@ def _further_back(first: date | None, last: date) -> date | None:
 def windows_to_share(
     windows: Sequence[Window], columns: Sequence[Labelled], options: TableOptions, ending: Ending
 ) -> list[Window] | None:
-    """What must be known so that transforms see enough rows that all series have in common, which may be rare.
+    """Return what must be known so that transforms see enough rows that all series have in common, which may be rare.
 
     None where they see enough, or all there are.
     """
@@ -248,7 +248,7 @@ class _Column:
 
 
 def _names(laid_out: NamedColumns, data: Sequence[_Column], options: TableOptions) -> tuple[str, ...]:
-    """What columns are called in Python: by their signals, and by their headers where a signal has several."""
+    """Return what columns are called in Python: by their signals, and by their headers where a signal has several."""
     names = [name for name, _ in laid_out]
     if options.layout is Layout.LONG:
         names[-1] = "value"
@@ -258,7 +258,7 @@ def _names(laid_out: NamedColumns, data: Sequence[_Column], options: TableOption
 
 
 def _notes(found: Sequence[Series], computed: Columns, data: Sequence[_Column]) -> Mapping[str, Any]:
-    """What Python tells of the columns beside their values: their headers, the rhythm of each signal, what is odd."""
+    """Return what Python tells of the columns: their headers, the rhythm of each signal, what is odd."""
     notes: dict[str, Any] = {
         "headers": [each.heading for each in data],
         "rhythm": {each.slug: str(each.rhythm) for each in found},

@@ -15,8 +15,8 @@ import numpy as np
 
 from dataservice.client import SeenSignalsResource, SignalDetail, Vintages, VintagesResource
 from dataservice.client.archive.looked import NEVER_YET, end_of_day
-from dataservice.client.contract.windows import Window as Days
-from dataservice.client.contract.windows import day_after
+from dataservice.client.contract import Window as Days
+from dataservice.client.contract import day_after
 from dataservice.observations import Observations
 from udfs.arguments.dates import Day, as_day
 from udfs.arguments.kinds import Explained, OneOf
@@ -36,7 +36,7 @@ AFTER_A_LOOK_S = 1.0
 
 
 class Pick(Explained):
-    """Which of the values that an observation had is shown."""
+    """The choice among the values that an observation had."""
 
     LATEST = "latest", "the last one"
     FIRST = "first", "the one seen first"
@@ -55,7 +55,7 @@ VINTAGE_OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Vintage:
-    """What is asked for: the state on the day `as_of`, None for the present, and which of the values seen by then."""
+    """A vintage: the state on the day `as_of`, None for the present, and which of the values seen by then."""
 
     as_of: date | None = None
     pick: Pick = Pick.LATEST
@@ -180,7 +180,7 @@ async def _seen_slug(name: str, max_age_s: float, *, may_ask: bool) -> str:
 
 
 def _known_on(vintages: Vintages, vintage: Vintage, last: date | None) -> Known | None:
-    """What was known up to the day `last`, from the day on since which nothing is missing; None if not even `last`."""
+    """Return what was known up to `last`, from the day on since which nothing is missing; None if not even `last`."""
     since = vintages.looked.known_since(last or date.max, vintage.moment)
     if since is None:
         return None
@@ -191,13 +191,13 @@ def _known_on(vintages: Vintages, vintage: Vintage, last: date | None) -> Known 
 
 
 def _is_empty(vintages: Vintages, vintage: Vintage, window: Window, known: Known) -> bool:
-    """Whether all days of a window were looked at, and there was nothing."""
+    """Return whether all days of a window were looked at, and there was nothing."""
     days = Days(window.first or date.min, window.last or date.max)
     return not len(known.observations) and vintages.looked.covers(days, vintage.moment)
 
 
 async def _picked(slug: str, vintage: Vintage) -> Callable[[Observations], Observations]:
-    """What makes observations show the values that were seen first; what no look tells of stays as it is."""
+    """Return what makes observations show the values that were seen first; what no look tells of stays as it is."""
     vintages = await _vintages(slug, FRESH)
     return lambda observations: _with_first_values(observations, vintages, vintage.moment)
 

@@ -41,8 +41,8 @@ class Processor:
         self._rounds_left = 0
         self.callers = 0
         """Requests under way."""
-        self.used_s = {True: 0.0, False: 0.0}
-        """Seconds used since the start, by whether the key was proven."""
+        self.counted: Callable[[float, bool], object] | None = None
+        """Called with what somebody has used, and whether their key was proven."""
 
     @property
     def waiting(self) -> int:
@@ -50,13 +50,15 @@ class Processor:
         return len(self._waiting)
 
     def used_lately_s(self, payer: str) -> float:
-        """What a payer has used lately, in seconds."""
+        """Return what a payer has used lately, in seconds."""
         seconds, at = self._used.get(payer, (0.0, 0.0))
         return seconds * 0.5 ** ((self._timer() - at) / HALF_LIFE_S) if seconds else 0.0
 
     def count(self, caller: CallerTurns, seconds: float) -> None:
         """Note what a caller has used."""
-        self.used_s[caller.is_proven] += seconds
+        caller.used_s += seconds
+        if self.counted is not None:
+            self.counted(seconds, caller.is_proven)
         for payer in caller.payers:
             self._used[payer] = (self.used_lately_s(payer) + seconds, self._timer())
         if len(self._used) > MOST_PAYERS:
@@ -94,13 +96,14 @@ class CallerTurns:
         self._processor = processor
         self.payers: tuple[str, ...] = (UNPROVEN, address)
         self.is_proven = False
+        self.used_s = 0.0
 
     def pay_as(self, payer: str, *, is_only: bool = False) -> None:
         """Let a proven key, or who signed in, pay; of a key that all use (`is_only`) addresses are told apart."""
         self.payers, self.is_proven = (payer, self.payers[-1]) if is_only else (payer,), True
 
     def is_free(self) -> bool:
-        """Whether nobody waits for a turn."""
+        """Return whether nobody waits for a turn."""
         return not self._processor.waiting
 
     def count(self, seconds: float) -> None:

@@ -37,7 +37,7 @@ _KIND = re.compile(rb',"kind":"([a-z_]+)"')
 
 
 class WorkerMeasures(msgspec.Struct, frozen=True):
-    """What one worker holds now; `users` are the hashes that name accepted keys."""
+    """The measures of one worker; `users` are the hashes that name accepted keys."""
 
     users: list[str] = []
     users_bytes: int = 0
@@ -57,7 +57,7 @@ GAUGES = {
 
 
 class Metrics:
-    """What one backend counts."""
+    """The counters of one backend."""
 
     def __init__(self) -> None:
         registry = self._registry = CollectorRegistry()
@@ -74,6 +74,12 @@ class Metrics:
             registry=registry,
         )
         self._batch_s = Histogram("addin_batch_seconds", "How long batches took.", buckets=BATCH_S, registry=registry)
+        self._processor_s = Counter(
+            "addin_processor_seconds",
+            "Processor time of calls and books, by whether the service has accepted the caller's key.",
+            ["key"],
+            registry=registry,
+        )
         self._service = Counter(
             "addin_service_responses",
             "Answers of the service by status, or the kind of failure.",
@@ -107,6 +113,10 @@ class Metrics:
         self._batches.labels("yes" if requests else "no").inc()
         self.requests.inc(requests)
 
+    def worked(self, seconds: float, is_proven: bool) -> None:
+        """Count processor time of a caller."""
+        self._processor_s.labels("accepted" if is_proven else "unknown").inc(seconds)
+
     def service(self, status: int | str, seconds: float) -> None:
         """Count an answer of the service, or that there was none."""
         self._service.labels(str(status)).inc()
@@ -124,7 +134,7 @@ class Metrics:
 
 
 class _Now(Collector):
-    """What is so at this moment."""
+    """The gauges of this moment."""
 
     def __init__(self, workers: Sequence[WorkerMeasures], facts: Mapping[str, float], version: str) -> None:
         self._workers, self._facts, self._version = workers, facts, version
@@ -153,13 +163,14 @@ FACTS = {
     "quota_cap": "Requests that the backend's own key has each month.",
     "budget_remaining": "Requests of the month that may still be spent, by reserve and budget.",
     "certificate_end_seconds": "When the certificate that users see ends, in seconds since 1970.",
+    "workers_wanted": "How many processes are to answer.",
     "started_seconds": "When the backend started, in seconds since 1970.",
 }
 """Gauges that are there where they are known, and what they tell."""
 
 
 def results(unusual: Iterable[bytes]) -> Counts[str]:
-    """How many answers without a value there are of each kind of error; pending ones are none yet.
+    """Return how many answers without a value there are of each kind of error; pending ones are none yet.
 
     >>> results([b'{"error":"#N/A","message":"x","kind":"quota"', b'{"pending":true}', b'{"error":"#VALUE!"'])
     Counter({'quota': 1, 'other': 1})

@@ -19,8 +19,11 @@ CHECK_S = 3.0
 CHECKED_FOR_S = 5.0
 """An answer holds so long, so that probes cost the service little."""
 
+ANSWERED_S = 5.0
+"""An answer of the service so recently says more than a question without a key; an outage is seen within 15 seconds."""
+
 RECENT_S = 60.0
-"""An answer of the service to anybody within this time says more than a question without a key."""
+"""What the store gives back may have been written so long before by another process."""
 
 OK = "ok"
 
@@ -36,7 +39,7 @@ class Readiness:
 
     @property
     def ready(self) -> bool:
-        """Whether all of them work."""
+        """Return whether all of them work."""
         return all(state == OK for state in self.parts.values())
 
     def members(self) -> dict[str, object]:
@@ -91,7 +94,7 @@ class ReadinessCheck:
             raise StoreAwayError("what is written cannot be read again")
 
     async def _ask_service(self) -> None:
-        if self._watch.was_told_within(RECENT_S):
+        if self._watch.was_told_within(ANSWERED_S) and not self._watch.is_in_doubt:
             if self._watch.problem is not None:
                 raise StoreAwayError(f"{self._watch.problem}, several times in a row")
             return

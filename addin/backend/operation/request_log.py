@@ -17,7 +17,9 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from addin.backend.http import address_of
+from addin.backend.limits.accounts import account_of
 from addin.backend.operation.metrics import Metrics
+from addin.backend.sign_in.person import person_in
 from addin.config.api_key import redacted
 from addin.config.json_log import FIELDS, REQUEST_ID
 
@@ -41,7 +43,7 @@ class RequestLog:
     """Gives every request an id, which its response tells (`X-Request-ID`), and counts the responses.
 
     The id is the one that a proxy sent, if it has the form of one. With `is_on`, every request is logged under the name
-    `addin.requests`: address, method, path, status, duration, size.
+    `addin.requests`: address, method, path, status, duration, processor time, size, and the short name of who asks.
     """
 
     def __init__(
@@ -91,14 +93,27 @@ def request_id_of(headers: Headers) -> str:
 
 
 def _log(scope: Scope, status: int, took_ms: float, sent_bytes: int) -> None:
-    address, method, path = address_of(Request(scope)), scope["method"], shown_path(scope["path"])
+    request = Request(scope)
+    address, method, path = address_of(request), scope["method"], shown_path(scope["path"])
+    processor_ms, person = 1000 * account_of(request).turns.used_s, person_in(request)
     fields = {"address": address, "method": method, "path": path, "status": status}
+    who = {} if person is None else {"person": person.id}
     _logger.info(
-        "%s %s %s %d %.0f ms %d bytes",
+        "%s %s %s %d %.0f ms (processor %.0f ms) %d bytes%s",
         *fields.values(),
         took_ms,
+        processor_ms,
         sent_bytes,
-        extra={FIELDS: {**fields, "ms": round(took_ms, 1), "bytes": sent_bytes}},
+        "".join(f" {name}" for name in who.values()),
+        extra={
+            FIELDS: {
+                **fields,
+                **who,
+                "ms": round(took_ms, 1),
+                "processor_ms": round(processor_ms, 1),
+                "bytes": sent_bytes,
+            }
+        },
     )
 
 
@@ -125,7 +140,7 @@ class SparingFilter(logging.Filter):
         self._seen: dict[tuple[str, int, str], int] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether to log the record."""
+        """Return whether to log the record."""
         if record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError):
             return False
         if _CUT_SHORT.match(str(record.msg)):

@@ -28,7 +28,7 @@ class SharedPosts:
         self._clock = clock
 
     async def tell(self, scope: str, post: str, lost: Iterable[str], requests: int) -> int:
-        """What to tell a post that has spent `requests`, with what its own lost answer and those of `lost` told."""
+        """Return what to tell a post that spent `requests`, with what its own lost answer and those of `lost` told."""
         name, ids = f"{scope}/posts", {post, *lost}
         for _ in range(ATTEMPTS):
             entry = await self._store.get(name)

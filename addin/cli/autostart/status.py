@@ -33,7 +33,7 @@ INSTALL = "addin autostart install"
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """What answers at the backend's address: its version and when it began, None if it does not tell them."""
+    """The program that answers at the backend's address: its version and start, None where it does not tell them."""
 
     url: str
     version: str | None = None
@@ -41,7 +41,7 @@ class Answering:
 
 
 def autostart_link(settings: Settings) -> Finding:
-    """Whether the backend starts at login, and with what is here now."""
+    """Return whether the backend starts at login, and with what is here now."""
     entries = entries_here()
     try:
         record = read_record(record_file())
@@ -63,12 +63,12 @@ def autostart_link(settings: Settings) -> Finding:
 
 
 def has_key_at_login(settings: Settings) -> bool:
-    """Whether a key is stored: one in this terminal's environment is gone at the next login."""
+    """Return whether a key is stored: one in this terminal's environment is gone at the next login."""
     return find_key(key_store(settings), environ={}) is not None
 
 
 def answering(settings: Settings, *, http: bool) -> Answering | None:
-    """What answers where this machine's programs look for the backend; None if nothing of ours does."""
+    """Return what answers where this machine's programs look for the backend; None if nothing of ours does."""
     url = local_url(settings)
     url = url.replace("https:", "http:", 1) if http else url
     own = certificates()

@@ -14,7 +14,7 @@ from addin.cli.books.one_book import cost_as_json, print_notes, report_as_json
 from addin.cli.output import counted, plain_table, print_json, requests_text
 from addin.workbook.many.run import BookDone, BooksCost
 from addin.workbook.refresh.report import BookCost, Refreshed
-from dataservice.terminal.printing import echo, printable
+from dataservice.terminal import echo, printable
 
 
 def print_report(done: Sequence[BookDone], total: int, *, is_stopped: bool, as_json: bool) -> None:
@@ -37,7 +37,7 @@ def print_report(done: Sequence[BookDone], total: int, *, is_stopped: bool, as_j
 
 
 def line_of(book: BookDone) -> str:
-    """What became of one book, in one line."""
+    """Return what became of one book, in one line."""
     if book.report is None:
         return f"{book.book}: left as it was ({book.error})"
     report = book.report
@@ -111,7 +111,7 @@ def _common_folder(books: Sequence[Path]) -> str:
 
 
 def unproven(report: Refreshed) -> int:
-    """How many formulas that rest on ours were left at their old value."""
+    """Return how many formulas that rest on ours were left at their old value."""
     return len(report.unproven) + len(report.skipped)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SigningFiles(NamedTuple):
-    """Where signed lines go, and what the service answered; None for what is not wanted."""
+    """The places of signed lines and of what the service answered; None for what is not wanted."""
 
     audit: Path | None = None
     evidence: Path | None = None
@@ -68,7 +68,7 @@ async def run_session(
 
 
 def time_stamper(settings: Settings) -> TimeStamper | None:
-    """Who asks for time stamps; None where no authority is set. Raises `AddinError` where one could not be checked."""
+    """Return who asks for time stamps, or None without an authority; raises `AddinError` for one that is unusable."""
     from addin.config.authorities import trusted
     from addin.errors import SettingsError
     from addin.workbook.audit.stamp import TimeStamper

@@ -25,12 +25,11 @@ from dataservice.client import AsyncClient, Vintages
 from dataservice.client.archive.archive import Archive
 from dataservice.client.archive.looked import NEVER_YET
 from dataservice.client.cache.inventory import Amount, KeyShare, cached_slugs, key_shares
-from dataservice.client.contract.dates import moment_of
-from dataservice.client.contract.windows import utc_day_of
+from dataservice.client.contract import moment_of, utc_day_of
 from dataservice.client.network.credentials import ApiKey, sealed_for
 from dataservice.stores import ResilientStore, SqliteStore, Store, StoreAwayError
 from dataservice.stores.migrate_unsealed import migrate_unsealed
-from dataservice.terminal.printing import echo, printable
+from dataservice.terminal import echo, printable
 
 SUFFIX = 6
 """So many characters of a key's hash tell keys apart; the hash tells nothing of the key."""
@@ -63,7 +62,7 @@ class OpenCache:
         return None if self.client is None else await self.client.scope()
 
     async def begun(self) -> dict[str, Vintages]:
-        """What cached answers alone tell of the past, by signal: those of a version that had no archive yet.
+        """Return what cached answers alone tell of the past, by signal: those of a version that had no archive yet.
 
         The next look at such a signal begins its archive with them.
         """
@@ -137,7 +136,7 @@ async def show_contents(*, as_json: bool) -> None:
 
 
 async def _shares(cache: OpenCache, scope: str | None) -> list[KeyShare]:
-    """What is kept for each key; of a sealed store the names are known for the key in use only."""
+    """Return what is kept for each key; of a sealed store the names are known for the key in use only."""
     entries, logs = await cache.store.entries(), await cache.store.logs()
     if scope is None or cache.readable is cache.store:
         return key_shares(entries, logs)
@@ -229,7 +228,7 @@ async def seal_contents() -> None:
 
 
 def amount_text(amount: Amount) -> str:
-    """How many and how large.
+    """Return how many and how large.
 
     >>> amount_text(Amount(12, 340_100))
     '12, 340.1 kB'
@@ -256,7 +255,7 @@ def _as_json(share: KeyShare, scope: str | None, begun: int) -> dict[str, Any]:
 
 
 def _place(settings: Settings, store: Store) -> str:
-    """Where the cache is, without a password."""
+    """Return where the cache is, without a password."""
     if isinstance(store, SqliteStore):
         return f"{store.path}, {bytes_text(store.path.stat().st_size)}"
     address = urlsplit(settings.redis_url or "").netloc.rpartition("@")[2]

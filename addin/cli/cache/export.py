@@ -25,7 +25,7 @@ Writer = Callable[[BinaryIO, Mapping[str, Vintages]], None]
 
 
 def writer_for(file: Path) -> Writer:
-    """What writes a file of this name; raises `AddinError` for another ending than .csv or .jsonl."""
+    """Return what writes a file of this name; raises `AddinError` for another ending than .csv or .jsonl."""
     match file.suffix.lower():
         case ".csv":
             return write_csv
@@ -55,7 +55,7 @@ def write_jsonl(out: BinaryIO, archive: Mapping[str, Vintages]) -> None:
 
 
 def rows_of(vintages: Vintages) -> Iterator[tuple[Any, ...]]:
-    """What the looks at one signal showed, in the order of the observations and then of the looks.
+    """Return what the looks at one signal showed, in the order of the observations and then of the looks.
 
     Observed at, value before, value, whether it vanished, first seen, not before; None where there is none.
     """

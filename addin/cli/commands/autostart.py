@@ -12,8 +12,7 @@ import typer
 
 from addin.autostart.form import Form
 from addin.config.settings import PREFIX, load_settings
-from dataservice.terminal.command_group import new_group
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo, new_group
 
 if TYPE_CHECKING:
     from addin.autostart.entries import Entry
@@ -142,7 +141,7 @@ def run(
 
 
 def _print(made: Entry) -> None:
-    """What install would write and run."""
+    """Print what install would write and run."""
     echo(f"{made.place}\n")
     echo(made.text)
     for step in made.start:

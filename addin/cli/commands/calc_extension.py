@@ -11,7 +11,7 @@ import typer
 
 from addin.config.settings import load_settings
 from addin.errors import AddinError
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo
 
 
 def calc_extension(
@@ -41,7 +41,7 @@ def calc_extension(
 
 
 def _is_served_here(address: str) -> bool:
-    """Whether `addin serve` on this machine answers there, with the certificate it made itself."""
+    """Return whether `addin serve` on this machine answers there, with the certificate it made itself."""
     parts = urlsplit(address)
     return parts.scheme == "https" and parts.hostname in ("localhost", "127.0.0.1", "::1")
 

@@ -90,7 +90,7 @@ Ctrl-C ends it and removes everything.""",
 
 
 def _sheet(demo: Demo, *, browser: bool) -> str:
-    """Where the sheet is, opened if someone is there to see it; or how to get it."""
+    """Return where the sheet is, opened if someone is there to see it; or how to get it."""
     from addin.sheet.browser import open_page
     from addin.sheet.component import ADVICE, FETCHED_MB
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from addin.config.settings import Settings, load_settings
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo
 
 if TYPE_CHECKING:
     from addin.excel.doctor import Finding
@@ -78,7 +78,7 @@ def _write(path: Path, findings: Sequence[Finding], settings: Settings, now: dt.
 
 
 def _libreoffice() -> list[Finding]:
-    """Whether LibreOffice can be started from this terminal; nothing where there is none."""
+    """Return whether LibreOffice can be started from this terminal; nothing where there is none."""
     from addin.calc.soffice import find_soffice, python_in_the_way
     from addin.errors import AddinError
     from addin.excel.doctor import Finding, State

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from addin.errors import AddinError
-from dataservice.terminal.command_group import new_group
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo, new_group
 
 if TYPE_CHECKING:
     from addin.backend.sign_in.people import People, Usage
@@ -121,14 +120,14 @@ def _confirm(question: str, *, yes: bool) -> None:
 
 
 def _actor() -> str:
-    """Who gives the command, for the record: their account on this machine."""
+    """Return who gives the command, for the record: their account on this machine."""
     with suppress(OSError, KeyError):
         return f"{getpass.getuser()}@{socket.gethostname()}"
     return f"somebody@{socket.gethostname()}"
 
 
 def _with_people(work: Callable[[People], Awaitable[T]]) -> T:
-    """What `work` gives with the ledger of the settings; raises `AddinError` where it cannot be used."""
+    """Return what `work` gives with the ledger of the settings; raises `AddinError` where it cannot be used."""
     from addin.backend.sign_in.people import People
     from addin.config.connect import open_ledger
     from addin.config.secrets import session_secrets

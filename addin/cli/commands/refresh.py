@@ -12,7 +12,7 @@ import typer
 
 from addin.config.settings import load_settings
 from addin.errors import as_argument
-from dataservice.terminal.printing import echo, printable
+from dataservice.terminal import echo, printable
 
 if TYPE_CHECKING:
     from addin.cli.books.session import SigningFiles
@@ -39,7 +39,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 class Engine(StrEnum):
-    """What evaluates the formulas."""
+    """The program that evaluates the formulas."""
 
     BUILTIN = "builtin"
     LIBREOFFICE = "libreoffice"
@@ -98,7 +98,7 @@ def refresh(
 
 
 def _signing_files(audit: Path | None, evidence: Path | None, engine: Engine) -> SigningFiles:
-    """Where signed lines and evidence go; raises `typer.BadParameter` for what does not go together."""
+    """Return where signed lines and evidence go; raises `typer.BadParameter` for what does not go together."""
     from addin.cli.books.session import SigningFiles
 
     if audit is not None and engine is not Engine.BUILTIN:
@@ -121,7 +121,7 @@ def _refresh_one(
 
 
 def _target(book: Path, output: Path | None) -> Path:
-    """Where the book goes; a wrong place is refused before anything is asked."""
+    """Return where the book goes; a wrong place is refused before anything is asked."""
     from addin.workbook.ooxml.target import Target
 
     target = output or book

@@ -14,7 +14,7 @@ import typer
 
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,7 +158,7 @@ def _readable(book: Path) -> Callable[[], Path]:
 
 
 def deployment(settings: Settings) -> list[str]:
-    """What the administrator of a shared backend wants to see confirmed; no line shows a password.
+    """Return what the administrator of a shared backend wants to see confirmed; no line shows a password.
 
     >>> deployment(Settings(public_url="https://addin.example", redis_url="redis://:secret@cache.example:6379/0"))
     ['Users reach it at https://addin.example', 'Answers are shared through Redis at cache.example:6379']

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from addin.errors import AddinError
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo
 
 if TYPE_CHECKING:
-    from addin.cli.uninstall.trace import Part, Trace
+    from addin.cli.uninstall.installed_item import InstalledItem, Part
     from addin.config.settings import Settings
 
 
@@ -35,8 +35,8 @@ def uninstall(
       addin uninstall --keep-cache
       addin uninstall --yes
     """
-    from addin.cli.uninstall.trace import Part
-    from addin.cli.uninstall.traces import traces
+    from addin.cli.uninstall.installed_item import Part
+    from addin.cli.uninstall.installed_items import installed_items
 
     settings = _settings()
     kept = {
@@ -44,9 +44,9 @@ def uninstall(
         for part, wanted in ((Part.CACHE, keep_cache), (Part.SETTINGS, keep_settings), (Part.DATA, keep_data))
         if wanted
     }
-    found = traces(settings, Path.home())
+    found = installed_items(settings, Path.home())
     _print(found, kept)
-    wanted = [trace for trace in found if trace.part not in kept]
+    wanted = [item for item in found if item.part not in kept]
     if not found:
         return
     if wanted and not dry_run and (yes or _confirmed()):
@@ -69,27 +69,27 @@ def _settings() -> Settings:
         return Settings()
 
 
-def _print(found: Sequence[Trace], kept: set[Part]) -> None:
+def _print(found: Sequence[InstalledItem], kept: set[Part]) -> None:
     from rich.console import Console
     from rich.text import Text
 
     from addin.cli.output import plain_table
-    from dataservice.terminal.printing import printable
+    from dataservice.terminal import printable
 
     if not found:
         echo("There is nothing of the add-in on this machine.")
         return
     table = plain_table()
-    for trace in found:
-        stays = trace.part in kept
-        note = f"\n{trace.note}" if trace.note and not stays else ""
+    for item in found:
+        stays = item.part in kept
+        note = f"\n{item.note}" if item.note and not stays else ""
         word = Text("kept" if stays else "remove", style="green" if stays else "red")
-        table.add_row(word, Text(printable(trace.what + note)), Text(printable(trace.where), overflow="fold"))
+        table.add_row(word, Text(printable(item.what + note)), Text(printable(item.where), overflow="fold"))
     Console().print(table)
 
 
 def _confirmed() -> bool:
-    """Whether a person says yes; without a terminal nobody can be asked."""
+    """Return whether a person says yes; without a terminal nobody can be asked."""
     if not sys.stdin.isatty():
         raise AddinError("no terminal to ask on: pass --yes")
     if typer.confirm("Remove all of this?"):
@@ -98,25 +98,25 @@ def _confirmed() -> bool:
     raise typer.Exit(1)
 
 
-def _remove(found: Sequence[Trace]) -> bool:
-    """Remove each trace and say so; whether something is left."""
-    from addin.cli.uninstall.traces import tidy
+def _remove(found: Sequence[InstalledItem]) -> bool:
+    """Remove each of them and say so; whether something is left."""
+    from addin.cli.uninstall.installed_items import tidy
 
     failed = False
-    for trace in found:
+    for item in found:
         try:
-            trace.remove()
+            item.remove()
         except Exception as error:  # noqa: BLE001 - keychains and LibreOffice have errors of their own; the rest goes on
             failed = True
-            echo(f"Could not remove {trace.what} ({trace.where}): {error or type(error).__name__}", err=True)
+            echo(f"Could not remove {item.what} ({item.where}): {error or type(error).__name__}", err=True)
         else:
-            echo(f"Removed {trace.what}.")
+            echo(f"Removed {item.what}.")
     tidy()
     return failed
 
 
 def _print_the_rest(settings: Settings) -> None:
-    """What a program cannot remove from here."""
+    """Print what a program cannot remove from here."""
     from dataservice.extras import this_environment
 
     if settings.redis_url:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from addin.errors import as_argument
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo
 
 if TYPE_CHECKING:
     from addin.workbook.audit.frozen import SignedCopy
     from addin.workbook.freeze import Frozen
     from addin.workbook.refresh.dependencies import CellNote
-    from udfs.engine.session import Outcome
+    from udfs.engine import Outcome
 
 UNTRUSTED = 4
 """The exit code where a book is signed with a key that is not trusted."""
@@ -76,7 +76,7 @@ def freeze(
 
 
 def _print_signed(book: Path, audit: Path, copied: SignedCopy) -> None:
-    """What the signature of a copy lacks, and then the exit code for that."""
+    """Print what the signature of a copy lacks, and end with the exit code for that."""
     from addin.cli.output import counted
 
     unknown = copied.unknown
@@ -108,7 +108,7 @@ def _signed(book: Path, frozen: Path, output: Path, audit: Path, namespace: str)
 
 
 def _print_remaining(frozen: Frozen) -> None:
-    """What the reader of a copy should know about it."""
+    """Print what the reader of a copy should know about it."""
     from addin.cli.output import counted
 
     if frozen.stale:

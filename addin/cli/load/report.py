@@ -21,7 +21,7 @@ ALONE, BESIDE = "users alone", "beside the large one"
 
 @dataclass(frozen=True, slots=True)
 class LoadPlan:
-    """Which backend, the keys of its users and of the one with the large batch, cells of each, and how many rounds."""
+    """A backend, the keys of its users and of the one with the large batch, cells of each, and the number of rounds."""
 
     url: str
     keys: Sequence[str | None]
@@ -42,19 +42,19 @@ class LoadReport:
 
     @property
     def ratio(self) -> float | None:
-        """How many times longer the slowest percent takes beside the large batch; None without one."""
+        """Return how many times longer the slowest percent takes beside the large batch; None without one."""
         if BESIDE not in self.rounds:
             return None
         return self.rounds[BESIDE].percentile(99) / self.rounds[ALONE].percentile(99)
 
     @property
     def cells(self) -> int:
-        """How many cells were asked for."""
+        """Return how many cells were asked for."""
         return sum(times.cells for times in self.rounds.values())
 
     @property
     def errors(self) -> int:
-        """How many of them show an error."""
+        """Return how many of them show an error."""
         return sum(times.errors for times in self.rounds.values())
 
     def members(self) -> dict[str, Any]:

@@ -31,7 +31,7 @@ OPTIONS = ("", "err=code", "err=blank", "err=text", "vintage=latest")
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long the batches of a round took, in seconds, and how many of their cells show an error."""
+    """The seconds that the batches of a round took, and the number of their cells that show an error."""
 
     seconds: tuple[float, ...]
     cells: int
@@ -61,7 +61,7 @@ class User:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What goes with each of their requests. A proxy on this machine would say that they came over HTTPS."""
+        """Return what goes with each of their requests. A proxy on this machine would say that they came over HTTPS."""
         headers = {"content-type": "application/json", "x-forwarded-proto": "https"}
         return headers if self.key is None else headers | {"x-data-service-key": self.key}
 

@@ -15,7 +15,7 @@ import platformdirs
 
 from addin.calc.configuration import Names
 from addin.calc.soffice import clean_environment, find_soffice
-from addin.cli.uninstall.trace import Trace, files_trace
+from addin.cli.uninstall.installed_item import InstalledItem, item_of_files
 from addin.config.settings import config_dir
 from addin.config.windows_registry import WindowsRegistry
 from addin.errors import AddinError
@@ -28,19 +28,19 @@ _IDENTIFIER = re.compile(re.escape(Names("").identifier.encode()) + rb"[a-z0-9]+
 """Our extension under any prefix of functions."""
 
 
-def excel_traces(home: Path) -> Iterator[Trace]:
+def excel_items(home: Path) -> Iterator[InstalledItem]:
     """The manifest on this machine, and what makes Excel load it."""
     if sys.platform == "win32" and WindowsRegistry().value(DEVELOPER_KEY, ADDIN_ID) is not None:
         place = f"HKEY_CURRENT_USER\\{DEVELOPER_KEY}"
-        yield Trace("the add-in in Excel", place, lambda: into_registry(WindowsRegistry(), None))
+        yield InstalledItem("the add-in in Excel", place, lambda: into_registry(WindowsRegistry(), None))
     files = [home / MAC_FOLDER / f"{ADDIN_ID}.xml", config_dir() / "manifest.xml"]
-    yield from files_trace("the manifest for Excel", files)
+    yield from item_of_files("the manifest for Excel", files)
 
 
-def calc_traces(home: Path) -> Iterator[Trace]:
+def calc_items(home: Path) -> Iterator[InstalledItem]:
     """The extension, under each prefix of functions for which it was installed by this user."""
     for identifier in sorted(_extensions(home)):
-        yield Trace("the extension in LibreOffice", identifier, partial(_remove, identifier))
+        yield InstalledItem("the extension in LibreOffice", identifier, partial(_remove, identifier))
 
 
 def _extensions(home: Path) -> set[str]:
@@ -50,7 +50,7 @@ def _extensions(home: Path) -> set[str]:
 
 
 def _profiles(home: Path) -> Iterator[Path]:
-    """Where LibreOffice keeps what a user installed."""
+    """Return where LibreOffice keeps what a user installed."""
     for name in ("libreoffice", "LibreOffice"):
         for root in {platformdirs.user_config_path(name, appauthor=False, roaming=True), home / ".config" / name}:
             yield root / "4"

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from addin.mcp.long_texts import part_of
+import orjson
+
+from addin.mcp.answer_size import MAX_BYTES, MAX_TOKENS, MIN_TEXT_CHARS, tokens_at_most
 from addin.mcp.schemas import ANYTHING, list_of, object_of, record_of
 from addin.mcp.tool import Found, tool
-from addin.mcp.tools.citations import cited
 from addin.mcp.tools.filters import UNTIL, Spelling, Values, near, plain, published_until, respelled
 from addin.mcp.tools.records import OFFSET, chosen_fields, field_names, limit, listed, listing_schema, nothing, shown
-from dataservice.client import AsyncClient, Page, PostsResource
-from dataservice.client.contract.requests import LIST_LIMIT
-from dataservice.client.contract.results import WIDEST
-from dataservice.models import Post
-from udfs.arguments.dates import Since, SinceDay, since_moment
-from udfs.arguments.kinds import Count, Names, Text
-from udfs.arguments.kinds import shown as quoted
-from udfs.engine.effects import EVER, gather, have, need
+from dataservice.client import AsyncClient, Page, PostsResource, WireResource
+from dataservice.client.contract import LIST_LIMIT, WIDEST
+from dataservice.errors import DataServiceError
+from dataservice.models import Post, WireItem
+from udfs.arguments import Count, Names, Since, SinceDay, Text, since_moment
+from udfs.arguments import shown as quoted
+from udfs.engine import EVER, gather, have, need
 from udfs.functions.codex import CITATIONS, POST_FIELDS, STORY_TYPES, find_post, posts_of
-from udfs.records.fields import moment
+from udfs.functions.wire import is_locked
+from udfs.records.fields import is_unsafe_address, moment
 from udfs.records.lookup import in_order, matches, searched_words
 
 SUMMARY = ("published_at", "story_type", "title", "subtitle", "slug", "handle")
@@ -174,3 +175,103 @@ async def _at_hand(name: str) -> Post | None:
         if post is not None:
             return post
     return None
+
+
+TOLD = ("headline", "primary_url", "published_at", "source")
+"""What is told of a cited item: to cite it, and to read the original."""
+
+EVIDENCE_AGE_S = 86_400.0
+"""What was published stays published: a page of the last day will do."""
+
+
+async def cited(post: Post, client: AsyncClient) -> tuple[list[dict[str, Any]], str]:
+    """The citations with what the wire tells of their items, and why some have nothing.
+
+    One request where no page of the wire is at hand, and one could hold the items.
+    """
+    items, why = await _items(post, client)
+    rows = [_told(citation, items.get(str(citation.get("wire_item_id")))) for citation in post.citations]
+    without = sum("headline" not in row for row in rows)
+    return rows, f"{without} of {len(rows)} citations without headline: {why}" if without else ""
+
+
+def _told(citation: dict[str, Any], item: WireItem | None) -> dict[str, Any]:
+    known = {} if item is None else {name: getattr(item, name) for name in TOLD}
+    shown = {name: value for name, value in known.items() if value and not is_unsafe_address(name, value)}
+    return {**{name: value for name, value in citation.items() if value is not None}, **shown}
+
+
+async def _items(post: Post, client: AsyncClient) -> tuple[dict[str, WireItem], str]:
+    """The newest wire items by their ids, and why others are not among them."""
+    if is_locked(client):
+        return {}, "the wire needs the Pro tier"
+    found = await have(WireResource(), max_age_s=EVIDENCE_AGE_S)
+    if found is None:
+        older = await have(WireResource(), max_age_s=EVER)
+        if older is not None and _is_before(post, older.value):
+            found = older
+    try:
+        page = found.value if found is not None else (await need(WireResource())).value
+    except DataServiceError:
+        return {}, "the wire does not tell them to this key, or did not answer"
+    return {item.id: item for item in page}, "their items are older than the newest 200, or gone"
+
+
+def _is_before(post: Post, page: Page[WireItem]) -> bool:
+    """Whether a post is older than all items of a page that has others behind it: a newer page reaches no further."""
+    times = [at for item in page if (at := moment(item.published_at)) is not None]
+    at = moment(post.published_at)
+    return not page.complete and bool(times) and at is not None and at < min(times)
+
+
+PART = 2
+"""One such part of an answer is for the text, one for the list; the rest of the record is small beside them."""
+
+
+def part_of(
+    record: Mapping[str, Any], listed: str, text_offset: int, offset: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The part of a record that begins so far into its longest text, and the arguments for the part behind it.
+
+    The items of `listed` come with the end of the text, from `offset` on.
+    """
+    texts = [name for name, value in record.items() if isinstance(value, str)]
+    name = max(texts, key=lambda each: len(record[each]), default=None)
+    part, following = dict(record), dict[str, Any]()
+    if name is not None:
+        text, begin = record[name], text_offset
+        end = begin + room(text[begin : begin + MAX_BYTES])
+        part[name] = text[begin:end]
+        if end < len(text):
+            part.pop(listed, None)
+            return part, {"text_offset": end}
+    if isinstance(items := record.get(listed), list):
+        shown = items[offset : offset + _fitting(items[offset:])]
+        part[listed] = shown
+        if offset + len(shown) < len(items):
+            following = {"fields": [listed], "offset": offset + len(shown), "text_offset": 0}
+    return part, following
+
+
+def room(text: str) -> int:
+    """Return how many characters of a text fit into one answer beside the other fields of a record."""
+    size = len(text)
+    while size > MIN_TEXT_CHARS and not _fits(text[:size]):
+        size = size * 3 // 4
+    return size
+
+
+def _fits(text: str) -> bool:
+    written = orjson.dumps(text.encode(errors="replace").decode()).decode()
+    return len(written.encode()) <= MAX_BYTES // PART and tokens_at_most(written) <= MAX_TOKENS // PART
+
+
+def _fitting(items: Sequence[Any]) -> int:
+    """Return how many of the first items fit beside a text; at least one, so that nothing is asked for twice."""
+    size = tokens = 0
+    for count, item in enumerate(items):
+        written = orjson.dumps(item).decode()
+        size, tokens = size + len(written.encode()), tokens + tokens_at_most(written)
+        if count and (size > MAX_BYTES // (PART + 1) or tokens > MAX_TOKENS // (PART + 1)):
+            return count
+    return len(items)

@@ -10,7 +10,7 @@ from addin.workbook.calculation.reading.parsing import CallNode, Expression, Gro
 
 
 def is_formula(text: str) -> bool:
-    """Whether spreadsheet programs can read this as a formula (without its `=`).
+    """Return whether spreadsheet programs can read this as a formula (without its `=`).
 
     >>> is_formula("SUM(A1:A3)*-2%"), is_formula("1+"), is_formula("SUM(A1"), is_formula("A1 B2 is nice")
     (True, False, False, False)
@@ -44,7 +44,7 @@ def _parts(node: Token | CallNode | GroupNode) -> Sequence[Expression]:
 
 
 def _is_complete(expression: Expression) -> bool:
-    """Whether operands and operators take turns; an argument may be left out."""
+    """Return whether operands and operators take turns; an argument may be left out."""
     needs_operand = bool(expression)
     in_array = False
     for before, node in zip([None, *expression], expression, strict=False):

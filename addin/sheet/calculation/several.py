@@ -98,7 +98,7 @@ def _taken(function: str, position: int) -> str:
 
 
 def _gives_several(function: str, arguments: Sequence[Expression]) -> bool:
-    """Whether a function has several values: `INDEX` a whole row or column, `OFFSET` with a size."""
+    """Return whether a function has several values: `INDEX` a whole row or column, `OFFSET` with a size."""
     match function:
         case "INDEX":
             return any(not part or (len(part) == 1 and getattr(part[0], "text", "") == "0") for part in arguments[1:])

@@ -30,7 +30,7 @@ _TAIL = len(b',"hash":""}') + 64
 
 
 class Kind(StrEnum):
-    """What a line is."""
+    """The kind of a line."""
 
     BEGIN = "begin"
     NUMBER = "number"
@@ -43,7 +43,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What one command signed about one book."""
+    """The lines that one command signed about one book."""
 
     begin: Mapping[str, Any]
     numbers: list[dict[str, Any]]
@@ -63,13 +63,13 @@ class Block:
 
     @property
     def is_frozen(self) -> bool:
-        """Whether it is about a copy with values in place of formulas."""
+        """Return whether it is about a copy with values in place of formulas."""
         return self.begin.get("by") == FREEZE
 
 
 @dataclass(slots=True)
 class Chain:
-    """What a file of lines holds: whole blocks in their order, and everything that is wrong with them."""
+    """The contents of a file of lines: whole blocks in their order, and everything that is wrong with them."""
 
     blocks: list[Block] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -112,7 +112,7 @@ def block_lines(
 
 
 def stamped_bytes(public_key: str, signature: str, statement: Mapping[str, Any] | None) -> bytes:
-    """What the time stamp in the last line of a block covers."""
+    """Return what the time stamp in the last line of a block covers."""
     return orjson.dumps([public_key, signature, statement])
 
 
@@ -122,12 +122,12 @@ def hash_in(line: bytes) -> str:
 
 
 def is_end(line: bytes) -> bool:
-    """Whether a line, with its line feed or without, is the whole last one of a block."""
+    """Return whether a line, with its line feed or without, is the whole last one of a block."""
     return line.startswith(b'{"type":"end",') and line.rstrip().endswith(b'"}')
 
 
 def is_begin(line: bytes) -> bool:
-    """Whether a line begins a block."""
+    """Return whether a line begins a block."""
     return line.startswith(b'{"type":"begin",')
 
 
@@ -237,7 +237,7 @@ class _Reader:
             self._chain.notes.append(f"it took the place of another file of signed lines, with the seal {seal}…")
 
     def end(self) -> Chain:
-        """What was read."""
+        """Return what was read."""
         return self._chain
 
 

@@ -29,7 +29,7 @@ def embedded_content(lines: Sequence[bytes]) -> bytes:
 
 
 def embedded_frame(package: Package) -> tuple[str, dict[str, bytes]]:
-    """Where the lines stand in the book, and the parts that have to be written so that the book leads there."""
+    """Return where the lines stand in the book, and the parts that have to be written so that the book leads there."""
     part = lines_part(package)
     return (part, {}) if part else _new_part(package)
 

@@ -105,7 +105,7 @@ class AuditFile:
                 _unlock(stream)
 
     def _whole_end(self, stream: BinaryIO) -> _End:
-        """Where the last whole block ends; lines after it broke off and will be cut."""
+        """Return where the last whole block ends; lines after it broke off and will be cut."""
         if self._end is not None and stream.seek(0, os.SEEK_END) == self._end.size:
             return self._end
         stream.seek(0)
@@ -140,7 +140,7 @@ class AuditFile:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """Where the whole blocks of a file end: how many bytes they take, the last hash, the file's id, the last time."""
+    """The end of a file's whole blocks: the bytes they take, the last hash, the file's id, the last time."""
 
     size: int = 0
     previous: str = START
@@ -149,7 +149,7 @@ class _End:
 
 
 class Seals:
-    """What this machine remembers of the files it signed: the last seal of each, and which file was where."""
+    """The files that this machine has signed: the last seal of each, and which file was where."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -159,7 +159,7 @@ class Seals:
         return self._read(audit_id) if audit_id else ""
 
     def replaced(self, path: Path, audit_id: str) -> dict[str, str]:
-        """Which other file of lines was at this place before; empty where there was none."""
+        """Return which other file of lines was at this place before; empty where there was none."""
         before, _, seal = self._read(self._place(path)).partition(" ")
         return {"audit": before, "seal": seal} if before and before != audit_id else {}
 

@@ -14,7 +14,7 @@ from addin.workbook.audit.contents.sameness import is_same_formula
 from addin.workbook.audit.file import AuditError
 from addin.workbook.audit.keys import fingerprint
 from addin.workbook.audit.numbers import Describing, holds, rows_of
-from addin.workbook.audit.results import CellResult, Rows, Standing, shown_rows
+from addin.workbook.audit.results import CellResult, Confidence, Rows, shown_rows
 from addin.workbook.audit.signing import BookSigner
 from addin.workbook.audit.sources import sources_xml
 from addin.workbook.audit.trusted import UntrustedKeyError
@@ -40,7 +40,7 @@ _KEPT = ("value", "standing", "why", "calls", "rests_on", "sources")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What was signed about the formulas of a book, by sheet and cell, and which of them rest on something changed."""
+    """The signed formulas of a book, by sheet and cell, and which of them rest on something changed."""
 
     numbers: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     doubtful: Collection[tuple[str, str]] = ()
@@ -52,7 +52,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class SignedCopy:
-    """How many numbers of a copy were signed, and the cells of those whose source is not known."""
+    """The number of signed values of a copy, and the cells of those whose source is not known."""
 
     numbers: int
     unknown: list[str]
@@ -87,7 +87,7 @@ def sign_copy(book: Path, frozen: Path, target: Path, signer: BookSigner, *, nam
 
 
 def _known(book: Path, signer: BookSigner, namespace: str) -> Known:
-    """What the last lines about the book say; nothing where none were signed, or the lines were altered."""
+    """Return what the last lines about the book say; nothing where none were signed, or the lines were altered."""
     for audit in (signer.audit.path, None):
         try:
             verified = verify_book(book, audit, namespace=namespace)
@@ -147,7 +147,7 @@ def _numbers(
             key = (name, address(spot))
             before = known.numbers.get(key)
             why = UNKNOWN if known.numbers and before is None else known.why
-            unsigned = CellResult(formula.text, area, rows, Standing.KEPT, why)
+            unsigned = CellResult(formula.text, area, rows, Confidence.KEPT, why)
             now = describing.line(name, spot, unsigned, [])
             is_known = before is not None and key not in known.doubtful and _still_holds(before, now, rows)
             numbers.append(_as_before(now, before) if before is not None and is_known else now)

@@ -52,7 +52,7 @@ class SigningKey:
 
 
 def key_file() -> Path:
-    """Where the user's key is."""
+    """Return where the user's key is."""
     return config_dir() / KEY_FILE
 
 
@@ -78,7 +78,7 @@ def known_public_key(file: Path | None = None) -> str | None:
 
 
 def is_signed(public_key: str, signature: str, data: bytes) -> bool:
-    """Whether `signature` is that of `data` by the key whose public half this is."""
+    """Return whether `signature` is that of `data` by the key whose public half this is."""
     try:
         raw = bytes.fromhex(public_key)
         if is_weak(raw):
@@ -90,7 +90,7 @@ def is_signed(public_key: str, signature: str, data: bytes) -> bool:
 
 
 def is_weak(raw: bytes) -> bool:
-    """Whether a public key is none that a private key belongs to: a point of small order, or not 32 bytes."""
+    """Return whether a public key is none that a private key belongs to: a point of small order, or not 32 bytes."""
     return len(raw) != 32 or (int.from_bytes(raw, "little") & (2**255 - 1)) % _FIELD in _WEAK
 
 

@@ -18,7 +18,7 @@ from addin.workbook.ooxml.stored import same_value
 from dataservice.client import Answer, Resource, VintagesResource
 from dataservice.client.cache.codec import digest
 from dataservice.client.cache.stored_answers import entry_name
-from dataservice.client.contract.requests import first_request
+from dataservice.client.contract import first_request
 from udfs import Call
 from udfs.cells import Scalar
 from udfs.errors import CellError, ErrorCode
@@ -117,7 +117,7 @@ def _argument(value: Any) -> Any:
 
 
 def _is_source(resource: Resource[Any]) -> bool:
-    """Whether values rest on its answer; others only tell what is known here, so that less is asked."""
+    """Return whether values rest on its answer; others only tell what is known here, so that less is asked."""
     return resource.is_requested or isinstance(resource, VintagesResource)
 
 
@@ -143,7 +143,7 @@ def moment(seconds: float) -> str:
 
 
 def name_of_book(path: Path, audit: Path) -> str:
-    """How lines in the file `audit` name the book at `path`: from the file's folder, so that both may move together."""
+    """Return how lines in the file `audit` name the book at `path`: from its folder, so that both may move together."""
     try:
         name = os.path.relpath(path.absolute(), audit.absolute().parent)
     except ValueError:  # on another drive
@@ -184,7 +184,7 @@ def read_back(value: Any) -> Scalar:
 
 
 def holds(found: Scalar, value: Any) -> bool:
-    """Whether a cell in which `found` is stored holds the value of a line."""
+    """Return whether a cell in which `found` is stored holds the value of a line."""
     signed = read_back(value)
     if isinstance(signed, CellError):
         return isinstance(found, CellError) and found.message == signed.message
@@ -192,7 +192,7 @@ def holds(found: Scalar, value: Any) -> bool:
 
 
 def begin_line(describing: Describing, *, by: str, source: str, service: str, numbers: int) -> dict[str, Any]:
-    """What the first line of a block says beside the file's id."""
+    """Return what the first line of a block says beside the file's id."""
     return {
         "format": FORMAT,
         "book": describing.book,

@@ -30,7 +30,7 @@ _NO_CALL = ParsedCall("", ())
 
 @dataclass(slots=True)
 class Replayed:
-    """What became of a book: where it was written, how many formulas got their value, and which could not."""
+    """The result for a book: where it was written, how many formulas got their value, and which could not."""
 
     target: Path
     numbers: int = 0
@@ -118,7 +118,7 @@ def _located(block: Block, folder: Path) -> ToReplay:
 
 
 def _nothing_to_replay(audit: Path, only: str | None, copies: Mapping[str, str]) -> str:
-    """Why none of the lines can be replayed, and what to do."""
+    """Return why none of the lines can be replayed, and what to do."""
     for copy, source in copies.items():
         again = f"addin freeze {as_argument(source)} -o {as_argument(copy)}"
         return (
@@ -135,7 +135,7 @@ def _written(
     namespace: str,
     replayed: Replayed,
 ) -> bool:
-    """Whether a line is done with: its values are in the book, or it is known why not."""
+    """Return whether a line is done with: its values are in the book, or it is known why not."""
     name, spot, area = place_of(number)
     where, signed = f"{name}!{number.get('cell')}", str(number.get("formula"))
     try:

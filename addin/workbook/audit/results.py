@@ -23,8 +23,8 @@ Rows: TypeAlias = Sequence[Sequence[Scalar]]
 """The cells of a result, row by row; a single value is one row of one cell."""
 
 
-class Standing(StrEnum):
-    """How good a value is."""
+class Confidence(StrEnum):
+    """The confidence in a value."""
 
     FRESH = "fresh"
     LAST_KNOWN = "last known"
@@ -35,12 +35,12 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CellResult:
-    """What a formula shows: its text as stored, the cells that it fills, their values, and what these rest on."""
+    """The result of a formula: its text as stored, the cells that it fills, their values, and what these rest on."""
 
     formula: str
     area: Area
     rows: Rows
-    standing: Standing = Standing.FRESH
+    standing: Confidence = Confidence.FRESH
     why: str = ""
     """The reason where the value is not a fresh one."""
     answers: Mapping[Resource[Any], Answer[Any]] = field(default_factory=dict)
@@ -72,7 +72,7 @@ def _result(book: Book, place: Place, calls: Sequence[AnsweredCall], calculated:
     area = _area(sheet, place)
     shown = shown_rows(sheet, area)
     if calculated is not None:
-        standing = Standing.KEPT if calculated.unproven else Standing.LAST_KNOWN if stale else Standing.CALCULATED
+        standing = Confidence.KEPT if calculated.unproven else Confidence.LAST_KNOWN if stale else Confidence.CALCULATED
         why = calculated.unproven or (stale.reason if stale else "")
         return CellResult(last.formula, area, shown, standing, why, answers, made)
     result = cells_shown(book, last.outcome.result)
@@ -81,17 +81,17 @@ def _result(book: Book, place: Place, calls: Sequence[AnsweredCall], calculated:
         rows = shown  # a date among them would be another day
     if rows is None:
         why = result.message if isinstance(result, CellError) else "the result did not fit"
-        return CellResult(last.formula, area, shown, Standing.KEPT, why, calls=made)
+        return CellResult(last.formula, area, shown, Confidence.KEPT, why, calls=made)
     if isinstance(result, CellError):
-        return CellResult(last.formula, area, rows, Standing.ERROR, result.message, answers, made)
-    standing = Standing.FRESH if stale is None else Standing.LAST_KNOWN
+        return CellResult(last.formula, area, rows, Confidence.ERROR, result.message, answers, made)
+    standing = Confidence.FRESH if stale is None else Confidence.LAST_KNOWN
     return CellResult(last.formula, area, rows, standing, stale.reason if stale else "", answers, made)
 
 
 def _calculated(book: Book, place: Place, cell: CalculatedCell) -> CellResult:
     area = _area(book.sheet(place[0]), place)
     rows = shown_rows(book.sheet(place[0]), area)
-    standing = Standing.KEPT if cell.unproven else Standing.CALCULATED
+    standing = Confidence.KEPT if cell.unproven else Confidence.CALCULATED
     found = (str(each) for each in references(cell.formula) if isinstance(each, Area))
     rests_on = list(dict.fromkeys(each if "!" in each else f"{place[0]}!{each}" for each in found))
     return CellResult(cell.formula, area, rows, standing, cell.unproven, rests_on=rests_on)
@@ -116,7 +116,7 @@ def _area(sheet: Sheet, place: Place) -> Area:
 
 
 def shown_rows(sheet: Sheet, area: Area) -> Rows:
-    """What the cells of an area show now."""
+    """Return what the cells of an area show now."""
     return [
         [sheet.value((row, column)) for column in range(area.first_column, area.last_column + 1)]
         for row in range(area.first_row, area.last_row + 1)

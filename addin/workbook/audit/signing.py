@@ -98,11 +98,11 @@ class BookSigner:
         return self._key.public
 
     def named(self, book: Path) -> str:
-        """How the lines name a book."""
+        """Return how the lines name a book."""
         return name_of_book(book, self.audit.path)
 
     def describing(self, target: Path) -> Describing:
-        """What makes the lines about the book at `target`."""
+        """Return what makes the lines about the book at `target`."""
         behind = None if self._recording is None else self._recording.behind
         return Describing(self.named(target), self._namespace, product_version(), self._clock(), behind)
 

@@ -35,7 +35,7 @@ class StampError(AddinError):
 
 @dataclass(frozen=True, slots=True)
 class Stamped:
-    """What became of checking a time stamp."""
+    """The result of checking a time stamp."""
 
     at: str = ""
     """The confirmed time, in UTC; empty where nothing confirms one."""
@@ -111,7 +111,7 @@ class TimeStamper:
 
 
 def check_stamp(begin: Mapping[str, Any], content: bytes, stamp: str | None, authorities: Path | None) -> Stamped:
-    """What the stamp of a block is worth, whose first line is `begin`; raises `AddinError` for unusable `authorities`.
+    """Check the stamp of a block, whose first line is `begin`; raises `AddinError` for unusable `authorities`.
 
     A block without a stamp confirms no time. One whose first line names an authority must have one.
     """
@@ -137,7 +137,7 @@ def check_stamp(begin: Mapping[str, Any], content: bytes, stamp: str | None, aut
 
 
 def _checked(answer: bytes, content: bytes, at: str, verifier: Any, roots: list[Any]) -> Stamped:
-    """What an answer confirms of this content, signed at the time `at` by the signer's own word."""
+    """Return what an answer confirms of this content, signed at the time `at` by the signer's own word."""
     library = _library()
     try:
         response = library.decode_timestamp_response(answer)

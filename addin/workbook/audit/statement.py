@@ -24,7 +24,7 @@ PREDICATE_TYPE = "urn:dataservice-addin:signed-workbook:v2"
 
 @dataclass(frozen=True, slots=True)
 class FileCheck:
-    """How the parts of a file stand beside those that were signed."""
+    """The parts of a file beside those that were signed."""
 
     is_as_signed: bool = False
     changed: list[str] = field(default_factory=list)
@@ -53,7 +53,7 @@ def whole_digest(parts: Mapping[str, str]) -> str:
 def stating(
     key: SigningKey, book: str, parts: Mapping[str, str], lines_part: str, about: Mapping[str, Any]
 ) -> Callable[[str], dict[str, Any]]:
-    """What makes the signed statement about a file with these `parts` from the hash of the lines that explain it."""
+    """Return what makes the signed statement about a file with these `parts` from the hash of its lines."""
 
     def state(lines_hash: str) -> dict[str, Any]:
         statement = {
@@ -107,7 +107,7 @@ def statement_in(block: Block) -> dict[str, Any] | str:
 
 
 def check_file(package: Package, block: Block, lines_part: str | None) -> FileCheck:
-    """How the file stands beside the statement of the block; `lines_part` holds the signed lines, if any part does."""
+    """Compare the file with the statement of the block; `lines_part` holds the signed lines, if any part does."""
     statement = statement_in(block)
     if isinstance(statement, str):
         return FileCheck(problem=statement)

@@ -23,7 +23,7 @@ TRUSTED_FILE = "trusted-keys.json"
 
 
 class Trust(StrEnum):
-    """What a key is worth here."""
+    """The trust that a key has here."""
 
     OWN = "your own key"
     TRUSTED = "a key that you trust"
@@ -34,7 +34,7 @@ class Trust(StrEnum):
 
     @property
     def is_accepted(self) -> bool:
-        """Whether its signatures count."""
+        """Return whether its signatures count."""
         return self in (Trust.OWN, Trust.TRUSTED, Trust.NAMED)
 
 
@@ -54,7 +54,7 @@ class TrustedKey:
 
 
 def trusted_file() -> Path:
-    """Where the trusted keys are listed."""
+    """Return where the trusted keys are listed."""
     return config_dir() / TRUSTED_FILE
 
 
@@ -92,7 +92,7 @@ def refuse_no_key(public_key: str) -> None:
 
 
 def trust_in(public_key: str, at: str, keys: Iterable[TrustedKey], own: str | None, named: str | None = None) -> Trust:
-    """What a key is worth that signed at the time `at`, by its own word; `named` is the one the user asked for."""
+    """Return the trust in a key that signed at `at`, by its own word; `named` is the one the user asked for."""
     entry = next((each for each in keys if each.key == public_key), None)
     if entry is not None and entry.revoked:
         return Trust.REVOKED
@@ -111,7 +111,7 @@ def trust_in(public_key: str, at: str, keys: Iterable[TrustedKey], own: str | No
 
 
 def trust_of(public_key: str, at: str, named: str | None = None) -> Trust:
-    """What a key is worth on this machine; raises `AddinError` where its list of keys or own key is damaged."""
+    """Return what a key is worth on this machine; raises `AddinError` where its list of keys or own key is damaged."""
     return trust_in(public_key, at, trusted_keys(), known_public_key(), named)
 
 

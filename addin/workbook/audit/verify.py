@@ -19,7 +19,7 @@ from addin.workbook.audit.embedded import embedded_lines, lines_part
 from addin.workbook.audit.file import AuditError, read_audit
 from addin.workbook.audit.keys import fingerprint, is_signed
 from addin.workbook.audit.numbers import holds, place_of, rows_of, typed_form
-from addin.workbook.audit.results import Standing
+from addin.workbook.audit.results import Confidence
 from addin.workbook.audit.sources import sources_rows, sources_sheet
 from addin.workbook.audit.stamp import Stamped, check_stamp
 from addin.workbook.audit.statement import FileCheck, check_file
@@ -33,7 +33,7 @@ from addin.workbook.refresh.collecting import fewer_collections
 
 @dataclass(slots=True)
 class Verified:
-    """What became of a check."""
+    """The result of a check."""
 
     block: Block
     trust: Trust
@@ -59,7 +59,7 @@ class Verified:
 
     @property
     def holds(self) -> bool:
-        """Whether the book holds what was signed, and the lines are those that were signed."""
+        """Return whether the book holds what was signed, and the lines are those that were signed."""
         return not self.differences and not self.problems
 
 
@@ -122,7 +122,7 @@ def _chain_in(package: Package) -> Chain:
 
 
 def _is_about(begin: Mapping[str, Any], path: Path, audit: Path) -> bool:
-    """Whether a block is about the book at `path`."""
+    """Return whether a block is about the book at `path`."""
     return (audit.absolute().parent / str(begin.get("book"))).resolve() == path.resolve()
 
 
@@ -159,12 +159,12 @@ def _compare(book: Book, verified: Verified, namespace: str) -> None:
 
 
 def _standing_notes(block: Block) -> Iterator[str]:
-    """How many of the signed values were not fresh when they were signed."""
+    """Return how many of the signed values were not fresh when they were signed."""
     standings = [number.get("standing") for number in block.numbers]
     for standing, what in (
-        (Standing.KEPT, "kept an old value, which nothing proved to be right"),
-        (Standing.LAST_KNOWN, "showed the last known value"),
-        (Standing.ERROR, "showed an error"),
+        (Confidence.KEPT, "kept an old value, which nothing proved to be right"),
+        (Confidence.LAST_KNOWN, "showed the last known value"),
+        (Confidence.ERROR, "showed an error"),
     ):
         if count := standings.count(standing):
             yield f"when this was signed, {count:,} of {len(standings):,} formulas {what}"

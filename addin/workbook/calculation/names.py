@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from addin.formulas import Area, Unworkable
@@ -44,9 +45,9 @@ class BookNames:
     _depth: int = 0
 
     def name(self, text: str) -> Replacement:
-        """What a defined name stands for: an area, or a formula without relative references."""
+        """Return what a defined name stands for: an area, or a formula without relative references."""
         sheet, _, plain = text.rpartition("!")
-        definition = self.book.definition(plain, sheet.strip("'") or self.sheet)
+        definition = self.book.definition(plain, self._known(sheet.strip("'")) or self.sheet)
         if definition is None:
             table = self.tables.get(plain.casefold())
             return self._area(table.data) if table else Replacement(refused=f"the name {plain[:60]} is not known")
@@ -62,8 +63,14 @@ class BookNames:
         self._depth -= 1
         return self._formula(plain, inner, references)
 
+    def _known(self, sheet: str) -> str:
+        """A sheet's name as the tab has it, where there is one of that name in other letters."""
+        with suppress(Unworkable):
+            return self.book.known_name(sheet)
+        return sheet
+
     def calls_ours(self, text: str, /) -> bool:
-        """Whether a defined name stands for something with a call of ours, such as a LAMBDA."""
+        """Return whether a defined name stands for something with a call of ours, such as a LAMBDA."""
         return text.rpartition("!")[2].casefold() in self.book.names_with_calls(self.namespace)
 
     def table(self, text: str) -> Replacement:
@@ -118,7 +125,7 @@ _CORNERS = re.compile(r"\$[A-Za-z]{1,3}\$[0-9]{1,7}|\$[A-Za-z]{1,3}(?=:|$)|\$[0-
 
 
 def is_fixed(reference: str) -> bool:
-    """Whether a reference in a defined name means the same cells wherever the name stands.
+    """Return whether a reference in a defined name means the same cells wherever the name stands.
 
     >>> is_fixed("S!$A$1:$B$2"), is_fixed("S!$B1"), is_fixed("S!A$1:A$3"), is_fixed("$A$1"), is_fixed("S!$A:$B")
     (True, False, False, False, True)
@@ -144,7 +151,7 @@ def _referred(table: Table, inside: str) -> tuple[Area, bool]:
     """The area, and whether only the formula's row counts; raises `KeyError` and `ValueError` for what is not there."""
     if inside.startswith("@"):
         inside = f"[#This Row],[{inside[1:].removeprefix('[').removesuffix(']')}]"
-    elif not inside.startswith("["):
+    elif inside and not inside.startswith("["):
         inside = f"[{inside}]"
     parts, links = [], []
     place = 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from addin.formulas import Area
@@ -20,6 +21,7 @@ from addin.workbook.calculation.engine_book import EngineBook
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import differs, needs_judge
 from addin.workbook.calculation.influence import Place, SheetArea
+from addin.workbook.calculation.reading.letters import Letters, depends_on, letters_of
 from addin.workbook.calculation.reading.lookups import is_certain
 from addin.workbook.calculation.reading.oddities import (
     BLANK,
@@ -59,7 +61,7 @@ def _names_one_cell_as_range(formula: BookFormula) -> bool:
 
 
 def _takes_several(formula: BookFormula) -> bool:
-    """Whether a formula is given several values at once: an area or an array."""
+    """Return whether a formula is given several values at once: an area or an array."""
     if formula.is_array or not all(area.is_cell for _, area in formula.areas):
         return True
     return any("{" in piece for piece in formula.shape.pieces if isinstance(piece, str))
@@ -91,6 +93,7 @@ class Proof:
         self._found = found
         self._reproduced = reproduced
         self._odd_texts: dict[SheetArea, bool] = {}
+        self._letters: dict[SheetArea, frozenset[Letters]] = {}
 
     def doubts(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
         """The formulas whose value is not proven, with the reason."""
@@ -98,7 +101,7 @@ class Proof:
         found |= self._not_sorted(formulas)
         found |= self._of_other_sizes(formulas)
         odd, blank = self._odd_inputs(formulas)
-        found |= odd
+        found |= odd | self._odd_letters(formulas)
         found |= {each.place: ONE_CELL_AS_RANGE for each in formulas if _names_one_cell_as_range(each)}
         exact = blank | {each.place: why for each in formulas if (why := self._needs_judge(each))}
         errors = {each.place: ONLY_ONE_FAILS for each in formulas if self._is_doubtful_error(each)}
@@ -108,7 +111,7 @@ class Proof:
         return {place: why for place, why in doubted.items() if place not in agreed} | found
 
     def _is_doubtful_error(self, formula: BookFormula) -> bool:
-        """Whether a formula came to an error, as functions do that an engine did not understand."""
+        """Return whether a formula came to an error, as functions do that an engine did not understand."""
         is_error = self._shows_one(formula) and isinstance(self._one_shown(formula), dict)
         if not is_error or formula.shape.functions <= OF_SURE_ERRORS:
             return False
@@ -119,7 +122,7 @@ class Proof:
         return formula.kind == PLAIN or (type(found) is list and (len(found), len(found[0])) == (1, 1))
 
     def _one_shown(self, formula: BookFormula) -> Any:
-        """What the first cell of a formula shows."""
+        """Return what the first cell of a formula shows."""
         found = self._found[formula.place]
         return found[0][0] if type(found) is list else found
 
@@ -183,6 +186,44 @@ class Proof:
             values = self._engines.formulon.values(list(self._cells.filled(*where)))
             self._odd_texts[where] = any(map(is_odd_text, values))
         return self._odd_texts[where]
+
+    def _odd_letters(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
+        """Formulas whose result depends on letters that programs change, count or order differently."""
+        found: dict[Place, str] = {}
+        for formula in formulas:
+            shape = formula.shape
+            if (kinds := depends_on(shape.functions)) and (seen := kinds & self._letters_of(formula)):
+                found[formula.place] = min(seen)
+            elif shape.ordered and Letters.ORDER in self._letters_ordered(formula):
+                found[formula.place] = Letters.ORDER
+        return found
+
+    def _letters_of(self, formula: BookFormula) -> frozenset[Letters]:
+        """The doubtful letters in a formula, in what it shows, and in all that it reads."""
+        shown = self._found[formula.place]
+        rows = shown if type(shown) is list else [[shown]]
+        texts = [*formula.shape.pieces, *(value for row in rows for value in row)]
+        areas = [*formula.areas, *self._cells.spilled(formula)]
+        answered = self._letters_answered if formula.shape.sites else frozenset[Letters]()
+        return letters_of(texts).union(answered, *(self._letters_in(sheet, area) for sheet, area in areas))
+
+    @cached_property
+    def _letters_answered(self) -> frozenset[Letters]:
+        """The doubtful letters in the answers of calls of ours."""
+        return letters_of(self._engines.formulon.values(self._cells.answer_cells))
+
+    def _letters_ordered(self, formula: BookFormula) -> frozenset[Letters]:
+        """The doubtful letters in what a formula compares."""
+        texts = [each for each in formula.shape.ordered if isinstance(each, str)]
+        areas = [area_of(formula.references[each]) for each in formula.shape.ordered if isinstance(each, int)]
+        compared = (self._letters_in(formula.place[0], area) for area in areas if area is not None)
+        return letters_of(texts).union(*compared)
+
+    def _letters_in(self, sheet: str, area: Area) -> frozenset[Letters]:
+        where = area.sheet or sheet, area
+        if where not in self._letters:
+            self._letters[where] = letters_of(self._engines.formulon.values(list(self._cells.filled(*where))))
+        return self._letters[where]
 
     def _losing_digits(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
         """Formulas of interest that come to quite another number from inputs which hardly differ."""

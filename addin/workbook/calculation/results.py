@@ -30,12 +30,22 @@ CANCELLING = frozenset(["SIN", "COS", "TAN", "COT", "SEC", "CSC", "SINH", "TANH"
 LOST = (1e-9, 1e9)
 """Beyond these sizes their results are nothing but the rounding of the argument."""
 
+OF_DIFFERENCES = frozenset(
+    (
+        *("SUM", "SUMPRODUCT", "AVERAGE", "NPV", "XNPV", "PV", "FV", "PMT", "MDETERM", "MMULT", "MINVERSE", "SKEW"),
+        *("KURT", "VAR", "VAR.S", "VAR.P", "VARP", "STDEV", "STDEV.S", "STDEV.P", "STDEVP", "DEVSQ", "AVEDEV", "COVAR"),
+        *("COVARIANCE.S", "COVARIANCE.P", "CORREL", "PEARSON", "RSQ", "SLOPE", "INTERCEPT", "STEYX", "FORECAST"),
+        *("FORECAST.LINEAR", "TREND", "LINEST", "SUMXMY2", "SUMX2MY2"),
+    )
+)
+"""Functions that subtract: where nothing should be left, each program leaves another rounding."""
+
 TINY = 1e-13
 """A sum or difference below this may be rounding alone, of which spreadsheets make 0 in some places."""
 
 
 def is_circle(message: str) -> bool:
-    """Whether the engine's message, a code or a sentence, tells of cells that wait for each other."""
+    """Return whether the engine's message, a code or a sentence, tells of cells that wait for each other."""
     return "#CIRC" in message.upper()
 
 
@@ -60,7 +70,7 @@ def to_cell(value: Any) -> Scalar:
 
 
 def is_reproduced(old: Any, found: Any) -> bool:
-    """Whether the engine found what the file holds: numbers within `TOLERANCE`, everything else exactly.
+    """Return whether the engine found what the file holds: numbers within `TOLERANCE`, everything else exactly.
 
     Each is a value, or the rows of an array.
     """
@@ -72,7 +82,7 @@ def is_reproduced(old: Any, found: Any) -> bool:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Whether two results of the engine, values or rows, are the same to the last bit."""
+    """Return whether two results of the engine, values or rows, are the same to the last bit."""
     if type(one) is not list or type(other) is not list:
         return False
     return len(one) == len(other) and all(map(is_same, one, other))
@@ -96,16 +106,17 @@ def doubt_about(formula: BookFormula, found: Any) -> str:
 
 
 def is_lost(shape: Shape, value: Any) -> bool:
-    """Whether a value is nothing but what rounding left of an angle."""
+    """Return whether a value is nothing but what rounding left of an angle."""
     is_number = type(value) is float and value != 0
     return is_number and bool(shape.functions & CANCELLING) and not LOST[0] < abs(value) < LOST[1]
 
 
 def _doubt_about_value(value: Any, formula: BookFormula) -> str:
+    shape = formula.shape
     if type(value) is float:
-        if is_lost(formula.shape, value):
+        if is_lost(shape, value):
             return "its value is what rounding left of an angle, which programs show differently"
-        if value and -TINY < value < TINY and formula.shape.joins_or_subtracts:
+        if value and -TINY < value < TINY and (shape.joins_or_subtracts or shape.functions & OF_DIFFERENCES):
             return "its value may be nothing but rounding, which programs show differently"
     elif type(value) is str and len(value) > MAX_TEXT:
         return f"its text is longer than the {MAX_TEXT:,} characters that a cell can hold"
@@ -115,7 +126,7 @@ def _doubt_about_value(value: Any, formula: BookFormula) -> str:
             return IN_A_CIRCLE
         if code not in ERROR_CODES:
             return f"the calculation engine gave no value ({code.strip('#').lower()})"
-        if code in ("#SPILL!", "#CALC!") or (code == "#NAME?" and not all_measured(formula.shape.functions)):
+        if code in ("#SPILL!", "#CALC!") or (code == "#NAME?" and not all_measured(shape.functions)):
             return f"the calculation engine came to {code}"
     return ""
 

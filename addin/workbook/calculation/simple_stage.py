@@ -29,6 +29,7 @@ class SimpleStage:
         self._formulas = formulas
         self.places = frozenset(self._chosen(tried)) if len(formulas) > FEW else frozenset[Place]()
         """Where these formulas are."""
+        self._comparing = [formulas[place] for place in self.places if formulas[place].shape.comparisons]
         self.doubts: dict[Place, str] = {}
         self._engine_book: EngineBook | None = None
 
@@ -52,7 +53,7 @@ class SimpleStage:
     def worked_out(
         self, engines: Engines, changed: Mapping[Place, Any], wanted: AbstractSet[Place]
     ) -> dict[Place, Any]:
-        """What these formulas come to, with other values in the `changed` cells."""
+        """Return what these formulas come to, with other values in the `changed` cells."""
         engine = engines.formualizer
         places = self.places & wanted
         if not places or engine is None:
@@ -71,12 +72,11 @@ class SimpleStage:
 
     def _compare(self, found: Mapping[Place, Any], changed: Mapping[Place, Any]) -> None:
         """Doubt formulas that compare two numbers which spreadsheets count as equal, and others do not."""
-        for place in found:
-            formula = self._formulas[place]
-            for pair in formula.shape.comparisons:
+        for formula in self._comparing:
+            for pair in formula.shape.comparisons if formula.place in found else ():
                 one, other = (self._side(formula, side, found, changed) for side in pair)
                 if type(one) is type(other) is float and 0 < abs(one - other) <= NEAR * max(abs(one), abs(other)):
-                    self.doubts[place] = SAME_DIGITS
+                    self.doubts[formula.place] = SAME_DIGITS
 
     def _side(self, formula: BookFormula, side: float, found: Mapping[Place, Any], changed: Mapping[Place, Any]) -> Any:
         if type(side) is float:

@@ -15,7 +15,7 @@ _PATTERN = frozenset("*?[")
 
 
 def is_one_book(arguments: Sequence[Path]) -> bool:
-    """Whether the arguments are the name of one file, not of a folder or a pattern."""
+    """Return whether the arguments are the name of one file, not of a folder or a pattern."""
     return len(arguments) == 1 and not _is_pattern(arguments[0]) and not _is_folder(arguments[0])
 
 
@@ -33,7 +33,7 @@ def books_named(arguments: Sequence[Path]) -> list[Path]:
 
 
 def targets_of(books: Sequence[Path], output: Path | None) -> list[Path]:
-    """Where each of many books is written: in its own place, or under its name in the folder `output`.
+    """Return where each of many books is written: in its own place, or under its name in the folder `output`.
 
     The folder is made if it is missing. Raises `WorkbookError` for a file, and for two books of one name.
     """
@@ -77,10 +77,10 @@ def _is_folder(path: Path) -> bool:
 
 
 def _is_pattern(path: Path) -> bool:
-    """Whether a name that is no file may be a pattern."""
+    """Return whether a name that is no file may be a pattern."""
     return bool(_PATTERN & set(str(path))) and not os.path.lexists(path)
 
 
 def _is_book(path: Path) -> bool:
-    """Whether a file found in a folder is a book, not the owner file of one or a half-written copy."""
+    """Return whether a file found in a folder is a book, not the owner file of one or a half-written copy."""
     return path.suffix.lower() in ENDINGS and not path.name.startswith(("~$", ".")) and path.is_file()

@@ -17,7 +17,7 @@ NOTHING = Cost(0, 0)
 
 @dataclass(slots=True)
 class BooksCost:
-    """What a refresh of several books would spend together, and each of them on its own."""
+    """The requests that a refresh of several books would spend together, and each of them on its own."""
 
     cost: Cost = NOTHING
     remaining: int | None = None
@@ -27,13 +27,13 @@ class BooksCost:
 
     @property
     def affordable(self) -> bool:
-        """Whether the run may finish: not if its fewest requests are too many."""
+        """Return whether the run may finish: not if its fewest requests are too many."""
         return self.remaining is None or self.cost.at_least <= self.remaining
 
 
 @dataclass(frozen=True, slots=True)
 class BookDone:
-    """What became of one book: a report, or the reason why it was left as it was."""
+    """The result for one book: a report, or the reason why it was left as it was."""
 
     book: Path
     target: Path
@@ -42,7 +42,7 @@ class BookDone:
 
     @property
     def is_current(self) -> bool:
-        """Whether every formula of ours in it shows a current value, and all that was asked for was done."""
+        """Return whether every formula of ours in it shows a current value, and all that was asked for was done."""
         report = self.report
         return report is not None and report.is_current
 
@@ -54,7 +54,7 @@ async def books_cost(
     namespace: str = "DS",
     progress: Callable[[Path, int], None] | None = None,
 ) -> BooksCost:
-    """What refreshing `books` would spend: what several of them need is counted once. Nothing is sent."""
+    """Return what refreshing `books` would spend: what several of them need is counted once. Nothing is sent."""
     found = BooksCost()
     calls: list[Call] = []
     for done, book in enumerate(books):

@@ -117,12 +117,12 @@ class Book:
         return scanned_formulas(content, part, has_placeholders=self._has_placeholders)
 
     def has_rules(self, name: str) -> bool:
-        """Whether the sheet with this name may have conditional formats or validations."""
+        """Return whether the sheet with this name may have conditional formats or validations."""
         content = self.package.text(self._parts[name])
         return b"conditionalFormatting" in content or b"dataValidation" in content
 
     def has_spill_references(self, name: str) -> bool:
-        """Whether the sheet with this name may refer to a spill (`A1#`)."""
+        """Return whether the sheet with this name may refer to a spill (`A1#`)."""
         return b"ANCHORARRAY" in self.package.text(self._parts[name]).upper()
 
     def sheets_with_calls(self, namespace: str) -> Iterator[Sheet]:
@@ -135,7 +135,7 @@ class Book:
                 yield self.sheet(name)
 
     def calls(self, formula: str, namespace: str) -> bool:
-        """Whether a formula calls a function of ours, itself or through a defined name."""
+        """Return whether a formula calls a function of ours, itself or through a defined name."""
         if mentions(formula, namespace):
             return True
         names = self.names_with_calls(namespace)
@@ -210,17 +210,17 @@ class Book:
 
     @property
     def counts_from_1904(self) -> bool:
-        """Whether dates are counted from 1904, as old books from a Mac do."""
+        """Return whether dates are counted from 1904, as old books from a Mac do."""
         properties = self._workbook.find(f"{{{MAIN}}}workbookPr")
         return properties is not None and properties.get("date1904") in ("1", "true")
 
     def hides_rows(self, name: str) -> bool:
-        """Whether rows of a sheet are hidden, by hand or by a filter."""
+        """Return whether rows of a sheet are hidden, by hand or by a filter."""
         return _HIDDEN_ROW.search(self.package.text(self._parts[name])) is not None
 
     @property
     def calculates_as_shown(self) -> bool:
-        """Whether formulas go on with the digits that cells show (Excel's "precision as displayed")."""
+        """Return whether formulas go on with the digits that cells show (Excel's "precision as displayed")."""
         calculation = self._workbook.find(f"{{{MAIN}}}calcPr")
         return calculation is not None and calculation.get("fullPrecision") in ("0", "false")
 
@@ -234,13 +234,13 @@ class Book:
 
     @property
     def recalculates_on_load(self) -> bool:
-        """Whether the book tells programs to recalculate it when they open it."""
+        """Return whether the book tells programs to recalculate it when they open it."""
         calculation = self._workbook.find(f"{{{MAIN}}}calcPr")
         return calculation is not None and calculation.get("fullCalcOnLoad") in ("1", "true")
 
     @cached_property
     def _has_placeholders(self) -> bool:
-        """Whether a `0` of a formula may stand there because nobody has calculated it.
+        """Return whether a `0` of a formula may stand there because nobody has calculated it.
 
         So it is in a book that wants to be calculated, unless a program was the last to calculate it.
         """

@@ -29,7 +29,7 @@ _ORDER = ("metadataTypes", "metadataStrings", "mdxMetadata", "futureMetadata", "
 
 
 def dynamic_mark(package: Package) -> tuple[str, dict[str, bytes]]:
-    """What a cell's `cm` is where its formula may spill, and the parts to write so that the book knows this mark."""
+    """Return a cell's `cm` where its formula may spill, and the parts to write so that the book knows this mark."""
     part = next((part for _, kind, part in package.related(package.workbook) if kind == _KIND), "")
     if part in package:
         root = package.xml(part)

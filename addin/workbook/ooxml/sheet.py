@@ -26,7 +26,7 @@ SEEN_HEIGHT_POINTS, SEEN_WIDTH_LETTERS = 4.0, 1.0
 
 
 def is_too_small(size: str | None, seen: float) -> bool:
-    """Whether a height or a width is given, and too small to show anything."""
+    """Return whether a height or a width is given, and too small to show anything."""
     try:
         return size is not None and float(size) < seen
     except ValueError:
@@ -98,14 +98,14 @@ class Sheet:
         return loaded(kind, text, self._strings, self.part, spot) if text else None
 
     def shown(self, spot: Spot) -> Scalar:
-        """What programs show in a cell: its value, and also a zero that nobody may have worked out."""
+        """Return what programs show in a cell: its value, and also a zero that nobody may have worked out."""
         value = self.value(spot)
         if value is None and self._has_placeholders and self.has_result(spot):
             return 0.0
         return value
 
     def has_result(self, spot: Spot) -> bool:
-        """Whether the file holds anything for programs to show in a cell, an empty text included."""
+        """Return whether the file holds anything for programs to show in a cell, an empty text included."""
         cell = self._cell(spot)
         element = None if cell is None else _value_of(cell)
         return cell is not None and (
@@ -113,7 +113,7 @@ class Sheet:
         )
 
     def is_calculated(self, spot: Spot) -> bool:
-        """Whether a cell's formula has a result in the file, a blank one included."""
+        """Return whether a cell's formula has a result in the file, a blank one included."""
         cell = self._cell(spot)
         return cell is not None and self._has_result(cell)
 
@@ -169,13 +169,13 @@ class Sheet:
                 self._change()
 
     def is_shared(self, spot: Spot) -> bool:
-        """Whether the formula in a cell is one that several share."""
+        """Return whether the formula in a cell is one that several share."""
         cell = self._cell(spot)
         element = cell.find(_F) if cell is not None else None
         return element is not None and element.get("t") == "shared"
 
     def leads_shared(self, spot: Spot) -> bool:
-        """Whether the formula in a cell is the one that others share."""
+        """Return whether the formula in a cell is the one that others share."""
         cell = self._cell(spot)
         element = cell.find(_F) if cell is not None else None
         return element is not None and element.get("t") == "shared" and bool(element.text)
@@ -192,7 +192,7 @@ class Sheet:
                 self.is_changed = True
 
     def has_formula(self, spot: Spot) -> bool:
-        """Whether a cell holds a formula."""
+        """Return whether a cell holds a formula."""
         cell = self._cell(spot)
         return cell is not None and cell.find(_F) is not None
 
@@ -204,7 +204,7 @@ class Sheet:
         return area_of(element.get("ref", "")) if element is not None and fills else None
 
     def has_content(self, spot: Spot) -> bool:
-        """Whether a cell holds a value or a formula."""
+        """Return whether a cell holds a value or a formula."""
         cell = self._cell(spot)
         return cell is not None and len(cell) > 0
 
@@ -214,7 +214,7 @@ class Sheet:
             yield from ((number, column) for column, cell in row.cells.items() if "vm" in cell.attrib)
 
     def is_hidden(self, number: int) -> bool:
-        """Whether a row is not shown: by hand, by a filter, or because it has no height."""
+        """Return whether a row is not shown: by hand, by a filter, or because it has no height."""
         row = self._rows[number].element
         if row.get("hidden") in ("1", "true") or is_too_small(row.get("ht"), SEEN_HEIGHT_POINTS):
             return True
@@ -349,16 +349,6 @@ class Sheet:
                 max(old.last_column, area.last_column),
             )
             dimension.set("ref", str(whole))
-
-    def make_plain(self, spot: Spot) -> None:
-        """Make an array formula in a cell one of a single value."""
-        self._change()
-        cell = self._cell(spot)
-        element = cell.find(_F) if cell is not None else None
-        if cell is not None and element is not None:
-            cell.attrib.pop("cm", "")
-            for name in ("t", "ref"):
-                element.attrib.pop(name, "")
 
     @property
     def root(self) -> etree._Element:

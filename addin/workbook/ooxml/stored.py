@@ -51,7 +51,7 @@ def loaded(kind: str, text: str, strings: Any, part: str, spot: Spot) -> Scalar:
 
 
 def is_result(kind: str, text: str, *, has_placeholders: bool) -> bool:
-    """Whether what the file keeps for a formula is a result of it, a blank one included.
+    """Return whether what the file keeps for a formula is a result of it, a blank one included.
 
     A blank result is an empty text; some tools write an empty value without a type, which is none. Others, which do not
     calculate, write a `0` for every formula and have it worked out when the book is opened. A zero of ours is `0.0`.
@@ -84,7 +84,7 @@ def stored(value: Scalar) -> tuple[str | None, str | None]:
 
 
 def same_value(old: Scalar, new: Scalar) -> bool:
-    """Whether a cell that holds `old` would hold the same after `new` is written into it."""
+    """Return whether a cell that holds `old` would hold the same after `new` is written into it."""
     if type(new) is float:  # most are
         return isinstance(old, float) and old == new
     match new:

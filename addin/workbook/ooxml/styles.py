@@ -71,7 +71,7 @@ _FIRST_OWN_FORMAT = 164
 
 
 class Look(Enum):
-    """How a cell of a sheet of ours looks: its letters' size, whether they are bold, the shade behind, the side."""
+    """The look of a cell of ours: its letters' size, whether they are bold, the shade behind, the side."""
 
     TITLE = (14, True, None, None)
     HEADER = (None, True, "FFE2E8F0", None)
@@ -112,7 +112,7 @@ class Styles:
         return self._dated[style, code]
 
     def is_day(self, style: int) -> bool:
-        """Whether cells of this style show a day, and not only a time or how long something took."""
+        """Return whether cells of this style show a day, and not only a time or how long something took."""
         number, code = self._format_of(style)
         if code is None:
             return number in _DATES_OF_PROGRAMS - _TIMES_OF_PROGRAMS
@@ -144,7 +144,7 @@ class Styles:
         return format_in(styles[style]) if style < len(styles) else ""
 
     def repeats(self, style: int) -> bool:
-        """Whether cells of this style show their value again and again, as wide as they are: 12 as 121212."""
+        """Return whether cells of this style show their value again and again, as wide as they are: 12 as 121212."""
         if self._cells is None or not 0 <= style < len(self._cells):
             return False
         return any(each.get("horizontal") == "fill" for each in self._cells[style].iterfind(f"{{{MAIN}}}alignment"))

@@ -53,7 +53,7 @@ class Target:
         self._refuse_if_open()
 
     def is_same_file(self, path: Path) -> bool:
-        """Whether `path` leads to this file."""
+        """Return whether `path` leads to this file."""
         try:
             return self._place.samefile(path)
         except OSError:
@@ -144,7 +144,7 @@ def stamp(status: os.stat_result) -> Stamp:
 
 
 def _is_special(path: Path) -> bool:
-    """Whether something other than a regular file is at `path`, which has a better reason to be refused."""
+    """Return whether something other than a regular file is at `path`, which has a better reason to be refused."""
     try:
         return path.exists() and not path.is_file()
     except (OSError, ValueError):

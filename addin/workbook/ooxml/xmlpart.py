@@ -38,7 +38,7 @@ def utf8(content: bytes, part: str) -> bytes:
 
 
 def tree_bytes(content: bytes) -> int:
-    """What the parsed content will take in memory at most, counted without parsing it."""
+    """Return what the parsed content will take in memory at most, counted without parsing it."""
     elements = content.count(b"<") - content.count(b"</")
     return len(content) + elements * _ELEMENT_BYTES + content.count(b"=") * _ATTRIBUTE_BYTES
 

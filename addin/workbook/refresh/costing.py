@@ -38,7 +38,7 @@ class _Calls:
 async def cost_of(
     session: Session, book: Book, plan: Plan, work: Working | None, *, each_sheet: bool = False
 ) -> BookCost:
-    """What refreshing the book would spend, with `each_sheet` by sheet and function as well; nothing is sent."""
+    """Return what refreshing the book would spend, with `each_sheet` by sheet and function as well; nothing is sent."""
     skipped = [note for note in plan.skipped if work is None or note.where not in work.cells]
     ready, calls = calls_of(book, plan.cells, skipped)
     planned = {cell.place: (cell, call) for cell, call in zip(ready, calls, strict=True)}

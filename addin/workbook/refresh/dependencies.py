@@ -49,7 +49,7 @@ class FormulaCell:
         return str(Area(*self.spot, *self.spot, sheet=self.sheet))
 
     def note(self, why: str) -> CellNote:
-        """What the user should know about this cell."""
+        """Return what the user should know about this cell."""
         return CellNote(str(self), self.formula.text, why)
 
 
@@ -61,7 +61,7 @@ class OurCell(FormulaCell):
 
 
 class Dependencies:
-    """Which of our cells depend on which others."""
+    """The dependencies between our cells."""
 
     def __init__(self, book: Book, cells: Iterable[OurCell], namespace: str, *, calculates: bool = False) -> None:
         self._book = book
@@ -75,7 +75,7 @@ class Dependencies:
             self.own(cell)
 
     def owns(self, place: Place) -> bool:
-        """Whether a cell shows a value of ours."""
+        """Return whether a cell shows a value of ours."""
         return place in self._owners
 
     def shown_by(self, reference: OurCell) -> list[Place]:
@@ -100,7 +100,7 @@ class Dependencies:
         return set().union(*map(self._in_area, self._argument_areas(cell)))
 
     def any_depends_on(self, changed: set[Place], *, besides: set[Place]) -> bool:
-        """Whether a formula of the book that is not ours, `besides` some, refers to one of the `changed` cells."""
+        """Return whether a formula that is not ours, `besides` some, refers to one of the `changed` cells."""
         cells = by_sheet(changed)
         return any(
             sheet in cells and cells[sheet].first_inside(area) is not None

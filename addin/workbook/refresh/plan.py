@@ -121,7 +121,7 @@ def arguments(book: Book, call: ParsedCall, sheet: str) -> list[Any]:
 
 
 def referenced_value(book: Book, reference: CellReference, sheet: str) -> Scalar:
-    """What a formula shows that only shows another cell; a blank cell shows as 0, as in every spreadsheet."""
+    """Return what a formula shows that only shows another cell; a blank cell shows as 0, as in every spreadsheet."""
     value = _shown(book, reference.source, sheet)
     if reference.blank_if_failed and isinstance(value, CellError) and value.code is not ErrorCode.NA:
         return ""

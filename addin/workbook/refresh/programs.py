@@ -59,7 +59,7 @@ def refresh_with_libreoffice(book: Path, target: Path, settings: Settings) -> Re
 
 
 def _errors_in(book: Book, namespace: str) -> Refreshed:
-    """How many formulas of ours a recalculated book has, and which of them show an error."""
+    """Return how many formulas of ours a recalculated book has, and which of them show an error."""
     report = Refreshed()
     for sheet in book.sheets_with_calls(namespace):
         for spot, formula in sheet.formulas():

@@ -31,7 +31,7 @@ class TooFewRequestsError(WorkbookError):
 
 
 async def book_cost(session: Session, path: Path, *, namespace: str = "DS", each_sheet: bool = True) -> BookCost:
-    """What `refresh_book` would spend, in all and with `each_sheet` by sheet and function; nothing is sent."""
+    """Return what `refresh_book` would spend, in all and with `each_sheet` by sheet and function; nothing is sent."""
     with any_failure_explained(path), fewer_collections(), Package(path) as package:
         book = Book(package)
         _mend(book, namespace)
@@ -80,7 +80,7 @@ async def refresh_book(
 
 
 def has_calls(book: Book, namespace: str) -> bool:
-    """Whether a formula or a rule of the book calls a function of ours."""
+    """Return whether a formula or a rule of the book calls a function of ours."""
     if any(True for _ in book.formulas_with_calls(namespace)):
         return True
     sheets = (book.sheet(name) for name in book.sheet_names if book.has_rules(name))

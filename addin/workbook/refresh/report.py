@@ -14,12 +14,12 @@ from addin.workbook.refresh.dependencies import CellNote
 from dataservice.client import Cost
 from udfs import Call
 from udfs.cells import Scalar
-from udfs.engine.session import Outcome
+from udfs.engine import Outcome
 
 
 @dataclass(frozen=True, slots=True)
 class BookCost:
-    """What a refresh of a book would spend now."""
+    """The requests that a refresh of a book would spend now."""
 
     cost: Cost
     remaining: int | None
@@ -38,7 +38,7 @@ class BookCost:
 
     @property
     def affordable(self) -> bool:
-        """Whether the refresh may finish: not if its fewest requests are too many."""
+        """Return whether the refresh may finish: not if its fewest requests are too many."""
         return self.remaining is None or self.cost.at_least <= self.remaining
 
     @property
@@ -75,7 +75,7 @@ class CalculatedCell(NamedTuple):
 
 @dataclass(slots=True)
 class Refreshed:
-    """What a refresh did."""
+    """The result of a refresh."""
 
     cells: int = 0
     """Formulas computed."""
@@ -120,7 +120,7 @@ class Refreshed:
 
     @property
     def is_current(self) -> bool:
-        """Whether every formula of ours shows a current value, and a time stamp that was asked for was had."""
+        """Return whether every formula of ours shows a current value, and a time stamp that was asked for was had."""
         return not (self.kept or self.errors or self.skipped or self.unproven or self.not_stamped)
 
     def follow(self, before: Refreshed) -> None:

@@ -17,7 +17,7 @@ from udfs.cells import Grid, Scalar
 
 @dataclass(frozen=True, slots=True)
 class Spilled:
-    """What became of a result: the cells whose values changed, and what the user should know about it."""
+    """The effect of writing a result: the cells whose values changed, and what the user should know about it."""
 
     changed: frozenset[Spot] = frozenset()
     resized: bool = False
@@ -44,7 +44,7 @@ def spill(book: Book, cell: FormulaCell, result: Scalar | Grid) -> Spilled:
 
 
 def shows(book: Book, cell: FormulaCell, result: Scalar | Grid) -> bool:
-    """Whether the cell and those that it spills into hold `result` already."""
+    """Return whether the cell and those that it spills into hold `result` already."""
     sheet, rows, old = book.sheet(cell.sheet), _rows(result), cell.formula.area
     if cell.formula.is_array and _area(cell.spot, len(rows), len(rows[0])) != old:
         return False
@@ -70,7 +70,7 @@ def _area(spot: Spot, height: int, width: int) -> Area:
 
 
 def _blocked(sheet: Sheet, area: Area, old: Area) -> str:
-    """Why the result cannot spill over `area`; empty when it can."""
+    """Return why the result cannot spill over `area`; empty when it can."""
     size = f"{area.last_row - area.first_row + 1} × {area.last_column - area.first_column + 1}"
     if area.last_row > MAX_ROW or area.last_column > MAX_COLUMN:
         return f"the result of {size} cells does not fit on the sheet"

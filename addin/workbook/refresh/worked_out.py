@@ -27,7 +27,7 @@ from addin.workbook.refresh.dependencies import OurCell
 from addin.workbook.refresh.plan import Plan
 from udfs import Call, Session
 from udfs.cells import Grid, Scalar, cells_of
-from udfs.engine.session import Outcome
+from udfs.engine import Outcome
 from udfs.errors import CellError, ErrorCode
 
 MAX_FILLED_CELLS = 1_000_000
@@ -39,7 +39,7 @@ Asking: TypeAlias = Callable[[Sequence[Call]], Awaitable[Sequence[Outcome | None
 
 @dataclass(slots=True)
 class WorkedOut:
-    """What came of the formulas, and the answers that went into them."""
+    """The results of the formulas, and the answers that went into them."""
 
     results: list[Result] = field(default_factory=list)
     """Every formula, but those that rest on nothing of ours and could not be worked out."""
@@ -123,10 +123,15 @@ class Working:
         failed = {key: why for key, outcome in self._outcomes.items() if (why := _failure_of(outcome))}
         results = await self._trying(lambda calculation: _results(calculation, failed))
         if results is None:
-            results = [Result(formula, unproven=self._failure) for formula in self.formulas]
+            results = [self._as_it_was(formula) for formula in self.formulas]
         told = [each for each in results if each.formula.place in self.essential or not each.unproven]
         answers = {key: (self._calls[key], outcome) for key, outcome in self._outcomes.items()}
         return WorkedOut(told, answers, self.essential)
+
+    def _as_it_was(self, formula: BookFormula) -> Result:
+        """Return a formula with its old value, because the calculation failed."""
+        sheet, spot = formula.place
+        return Result(formula, old=self._book.sheet(sheet).value(spot), unproven=self._failure)
 
     async def _passes(self, ask: Asking) -> Mapping[Place, Sequence[str]]:
         """Work everything out until nothing new is asked; the calls that each formula made, by its number."""
@@ -183,7 +188,7 @@ def working(book: Book, plan: Plan, namespace: str, now: float) -> Working | Non
 
 
 def free_answers(session: Session) -> Asking:
-    """What answers the calls that cost nothing now, and no others."""
+    """Return what answers the calls that cost nothing now, and no others."""
 
     async def ask(calls: Sequence[Call]) -> list[Outcome | None]:
         found: list[Outcome | None] = []
@@ -219,7 +224,7 @@ def _results(calculation: BookCalculation, failed: Mapping[str, str]) -> list[Re
 
 
 def _failure_of(outcome: Outcome) -> str:
-    """Why there is no answer for now; empty for an answer, and for an error that stays."""
+    """Return why there is no answer for now; empty for an answer, and for an error that stays."""
     result = cells_of(outcome.result)
     return result.message if isinstance(result, CellError) and outcome.fresh_for_s == 0 else ""
 

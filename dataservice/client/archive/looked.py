@@ -78,7 +78,7 @@ class Looked:
         return _joined(Looked(starts, np.minimum(own_first, first), np.maximum(own_last, last)))
 
     def news_since(self, earlier: Looked) -> Looked:
-        """What this says that `earlier` does not: united with that it is this."""
+        """Return what this says that `earlier` does not: united with that it is this."""
         if earlier is _NEVER:
             return self
         starts = np.union1d(self.starts, earlier.starts)
@@ -91,11 +91,11 @@ class Looked:
         return _joined(Looked(self.starts, np.maximum(self.first, moment), self.last))
 
     def covers(self, window: Window, moment: int) -> bool:
-        """Whether every day of `window` had been looked at by `moment`."""
+        """Return whether every day of `window` had been looked at by `moment`."""
         return self.whole_from(window) <= moment
 
     def whole_from(self, window: Window) -> int:
-        """When every day of `window` had been looked at for the first time; `NEVER_YET` if that never was."""
+        """Return when every day of `window` had been looked at for the first time; `NEVER_YET` if that never was."""
         low, high = self._places(window)
         return int(self.first[low:high].max(initial=NEVER_BEFORE))
 
@@ -122,11 +122,6 @@ class Looked:
     def first_look(self) -> int:
         """The first look at any day; `NEVER_YET` if there was none."""
         return int(self.first.min())
-
-    @property
-    def last_look(self) -> int:
-        """The last look at any day; `NEVER_BEFORE` if there was none."""
-        return int(self.last.max())
 
     def _places(self, window: Window) -> tuple[int, int]:
         low = int(np.searchsorted(self.starts, window.start.toordinal(), side="right")) - 1

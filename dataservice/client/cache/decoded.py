@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from math import inf
 from typing import Any
 
 from cachetools import LRUCache
+from msgspec.structs import replace
 
 from dataservice.client.cache.answer import Answer
 from dataservice.client.contract.resources import Resource
@@ -88,7 +89,7 @@ class MemoryCache:
                     continue
                 answer = replace(sized.answer, fresh_until=min(sized.answer.fresh_until, now))
                 self._answers[resource] = answer
-                self._by_age[resource] = replace(sized, answer=answer)
+                self._by_age[resource] = _Sized(answer, sized.size)
 
     def move(self, seconds: float) -> None:
         """Date all answers later by `seconds`."""
@@ -97,7 +98,7 @@ class MemoryCache:
                 old = sized.answer
                 answer = replace(old, fetched_at=old.fetched_at + seconds, fresh_until=old.fresh_until + seconds)
                 self._answers[resource] = answer
-                self._by_age[resource] = replace(sized, answer=answer)
+                self._by_age[resource] = _Sized(answer, sized.size)
 
     def clear(self) -> None:
         """Forget all answers."""

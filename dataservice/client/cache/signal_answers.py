@@ -70,7 +70,7 @@ class SignalAnswers(StoredAnswers):
             scope=lambda: self.scope,
             kept_look=self._kept_look,
             kept_state=self._kept_state,
-            is_new=self._unkept.__contains__,
+            is_new=self._is_new,
         )
 
     def set_back(self, seconds: float) -> None:
@@ -83,7 +83,7 @@ class SignalAnswers(StoredAnswers):
         self.rules = replace(self.rules, not_before=self.rules.not_before - seconds)
 
     async def looked_up(self, resource: Resource[Any], now: float) -> Any:
-        """What is known here by itself of the past, of names or of days; never a request.
+        """Return what is known here by itself of the past, of names or of days; never a request.
 
         Of a name that no signal can have, nothing is known.
         """
@@ -117,7 +117,7 @@ class SignalAnswers(StoredAnswers):
         return self._united(slug, history, detail or await self._detail(slug, now))
 
     def lacks(self, resource: HistoryResource, now: float) -> bool:
-        """Whether a look into the store a moment ago has shown that no day of the window is known.
+        """Return whether a look into the store a moment ago has shown that no day of the window is known.
 
         A batch may ask for the windows around a hundred thousand days, and each look takes a thread.
         """
@@ -131,7 +131,7 @@ class SignalAnswers(StoredAnswers):
         return not any(span.window.meets(window) for span in held.spans)
 
     def looks_at_detail(self, resource: Resource[Any]) -> int:
-        """How often the store was asked for the detail of a history's signal."""
+        """Return how often the store was asked for the detail of a history's signal."""
         return self._looks.get(resource.slug, 0) if isinstance(resource, HistoryResource) else 0
 
     async def finds_detail(self, resource: Resource[Any], now: float) -> bool:
@@ -228,7 +228,7 @@ class SignalAnswers(StoredAnswers):
         if value is detail.value and not doubtful:
             return False
         fresh_until = min(detail.fresh_until, detail.fetched_at) if doubtful else detail.fresh_until
-        answer = replace(detail, value=value, fresh_until=fresh_until)
+        answer = msgspec.structs.replace(detail, value=value, fresh_until=fresh_until)
         self._remember(SignalResource(slug), answer, value.history.nbytes)
         return True
 
@@ -269,9 +269,13 @@ class SignalAnswers(StoredAnswers):
         kept = await self._kept_detail(slug)
         return None if kept is None else (window_of_detail(kept[0]), kept[1])
 
+    def _is_new(self, slug: str) -> bool:
+        """Whether the store was found to have no answer about a signal."""
+        return slug in self._unkept and self._histories.kept_at(slug) is None
+
     async def _kept_state(self, slug: str) -> Vintages:
         """What the kept answers about a signal say of it; no look into the store where it is known to have none."""
-        if slug in self._unkept and self._histories.kept_at(slug) is None:
+        if self._is_new(slug):
             return Vintages.nothing()
         known = self.memory.get(SignalResource(slug))
         if known is not None and known.fresh_until != NEVER:
@@ -336,7 +340,7 @@ class SignalAnswers(StoredAnswers):
             if held is not None:
                 self._united(resource.slug, held, cast("Answer[SignalDetail]", answer))
             corrected_one = cast("Answer[T]", self.memory.get(resource) or answer)
-            return replace(corrected_one, source=answer.source)
+            return msgspec.structs.replace(corrected_one, source=answer.source)
         return answer
 
 

@@ -105,7 +105,7 @@ class CataloguePage:
 
     @property
     def rows(self) -> int:
-        """How many records the page had."""
+        """Return how many records the page had."""
         return len(self.signals) if self.read is None else self.read
 
     def pages_behind(self, offset: int) -> int:
@@ -249,7 +249,7 @@ def _page_of_other_form(body: bytes, day_first: bool | None) -> ObservationsPage
 
 
 def _left(total: int | None, offset: int, rows: int) -> int | None:
-    """How many come behind a page by a total; None where there is none, or it counts something else."""
+    """Return how many come behind a page by a total; None where there is none, or it counts something else."""
     left = -1 if total is None else total - offset - rows
     return left if left >= 0 else None
 

@@ -58,7 +58,7 @@ def next_offset(offset: int, page: CataloguePage, known: Collection[str] = (), m
 
 
 def catalogue_may_be_cut(page: CataloguePage, known: Collection[str], *, is_first: bool) -> bool:
-    """Whether a service that ignores `offset` gave its first signals again, and nothing shows that they are all.
+    """Return whether a service that ignores `offset` gave its first signals again, and nothing shows that they are all.
 
     `page` is the last one, `known` are the signals of those before it.
     """
@@ -72,7 +72,7 @@ def catalogue_may_be_cut(page: CataloguePage, known: Collection[str], *, is_firs
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where the next page begins: at the day `start`, `further` behind it by the service's own parameters.
+    """The beginning of the next page: at the day `start`, `further` behind it by the service's own parameters.
 
     With an `end` it is a look back: whether anything lies before what has arrived. What is `further` counts from the
     day that was `asked` for.
@@ -92,7 +92,7 @@ class Counted:
     page: ObservationsPage
 
     def is_all_behind(self, now: Counted, asked: date | None) -> bool:
-        """Whether the next page counts as many, and all of this one are of the day on that was `asked` for next."""
+        """Return whether the next page counts as many, and all of this one lies behind the day `asked` for next."""
         return (
             now.total == self.total
             and asked is not None
@@ -145,7 +145,7 @@ class Pulled:
 
     @property
     def observations(self) -> Observations:
-        """What has arrived of the window."""
+        """Return what has arrived of the window."""
         return self.arrived.between(self.window.start, self.window.end)
 
     @property
@@ -155,7 +155,7 @@ class Pulled:
 
     @property
     def complete(self) -> bool:
-        """Whether every page has arrived."""
+        """Return whether every page has arrived."""
         return self.next is None
 
     def known_window(self) -> Window:
@@ -239,12 +239,12 @@ class Pulled:
         return ""
 
     def _may_lack(self, position: Position, asked: date | None, evidence: Evidence) -> bool:
-        """Whether a page behind the first left out rows of the day that it began with: `start` turned out to."""
+        """Return whether a page behind the first left out rows of the day that it began with: `start` turned out to."""
         is_behind = bool(self.pages) and asked == position.start and not position.further
         return is_behind and evidence.start_included is False and not _is_one_a_day(self.arrived)
 
     def _follows(self, page: ObservationsPage, evidence: Evidence) -> bool | None:
-        """Whether other rows of the window follow a page; None where that is not known yet."""
+        """Return whether other rows of the window follow a page; None where that is not known yet."""
         found = page.observations
         if not len(found):
             return False
@@ -270,7 +270,7 @@ class Pulled:
     def _behind(
         self, page: ObservationsPage, position: Position, evidence: Evidence, follows: bool | None, *, is_new: bool
     ) -> Position | None:
-        """Where the next page begins, behind a page that others may follow; None where nothing came any more."""
+        """Return where the next page begins, behind a page that others may follow; None where nothing came any more."""
         last_day = page.observations.last_day
         further = page.further or _offset_behind(page, position)
         if position.further and is_new and further != position.further:
@@ -302,7 +302,7 @@ def _offset_behind(page: ObservationsPage, position: Position) -> Params:
 
 
 def too_many_pages(what: str, max_pages: int, advice: str) -> TooManyPagesError:
-    """Why no further page of `what` is requested."""
+    """Return why no further page of `what` is requested."""
     return TooManyPagesError(f"{what} take more than {max_pages:,} requests; {advice}, or raise max_pages")
 
 
@@ -329,7 +329,7 @@ def most_pages(observations: int, evidence: Evidence, *, ends_early: bool) -> in
 
 
 def ends_early(found: Observations, end: date) -> bool:
-    """Whether observations end so long before the `end` that was asked for that others may have been left out."""
+    """Return whether observations end so long before the `end` asked for that others may have been left out."""
     return bool(len(found)) and end - found.last_day > _pause(found)
 
 
@@ -348,7 +348,7 @@ def _look_back(pulled: Pulled) -> Position | None:
 
 
 def is_silent(page: ObservationsPage) -> bool:
-    """Whether a page says nothing of how many rows there are, or whether others follow."""
+    """Return whether a page says nothing of how many rows there are, or whether others follow."""
     return page.more is None and page.left is None
 
 
@@ -359,12 +359,12 @@ def _pause(*parts: Observations) -> timedelta:
 
 
 def _stops_short(found: Observations, end: date) -> bool:
-    """Whether several rows end so long before the `end` that was asked for that others may have been left out."""
+    """Return whether several rows end so long before the `end` asked for that others may have been left out."""
     return len(found) >= SEVERAL_ROWS and ends_early(found, end)
 
 
 def _may_be_cut(pulled: Pulled, page: ObservationsPage, evidence: Evidence) -> bool:
-    """Whether a window may have been cut to its newest rows without a word.
+    """Return whether a window may have been cut to its newest rows without a word.
 
     They begin long after its first day, no page brought more, and no larger window was found to be whole.
     """
@@ -389,12 +389,12 @@ def _unkept_promise(
 
 
 def _claims(page: ObservationsPage, evidence: Evidence) -> bool:
-    """Whether a page says that others follow, of a service that was not seen to say so where nothing does."""
+    """Return whether a page says that others follow, of a service that was not seen to say so where nothing does."""
     return not evidence.claims_are_idle and (bool(page.more) or (page.left or 0) > 0)
 
 
 def _may_count_itself(page: ObservationsPage, evidence: Evidence) -> bool:
-    """Whether a total that counts no more than its own page may leave out what follows: if the page may be full."""
+    """Return whether a total that counts its own page alone may leave out what follows: if the page may be full."""
     if evidence.totals_are_whole:
         return False
     return page.rows >= (page.limit or OBSERVATIONS_LIMIT) or page.rows in COMMON_SIZES

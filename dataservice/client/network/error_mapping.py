@@ -40,7 +40,7 @@ MAX_TEXT = 200  # of the service's own words in a message: a cell shows little m
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why one request gave no answer, and whether the same request may succeed in a moment."""
+    """The reason why one request gave no answer, and whether the same may succeed in a moment."""
 
     error: DataServiceError
     retryable: bool = False
@@ -66,7 +66,16 @@ _PAGE = re.compile(
 )
 """How a page begins. What was read is not read again in another way: a hostile page could make that take for ever."""
 
+TOO_SLOW = "no whole answer in time: the service or the network is slow; refresh in a minute"
+
 TRUST = "if your firm opens https on the way, name its authority's file in the setting ca_file"
+
+WRONG_CERTIFICATES = {
+    "has expired": "its certificate has expired; check this machine's date, and tell whoever runs the service",
+    "not yet valid": "its certificate is not valid yet; check this machine's date",
+    "mismatch": "its certificate is for another name; check the address",
+}
+"""OpenSSL's words for certificates of which another authority would not help, and ours."""
 
 UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 """OpenSSL's word for a certificate of an authority that is not trusted here."""
@@ -132,7 +141,7 @@ def page_in_place(request: Request, headers: Mapping[str, str], body: bytes) -> 
 
 
 def _stranger(status: int, headers: Mapping[str, str], body: bytes) -> str:
-    """What something between here and the service answered in its place: no quota, and no JSON; else empty."""
+    """Return what something between here and the service answered in its place: no quota, and no JSON; else empty."""
     match status:
         case httpx.codes.PROXY_AUTHENTICATION_REQUIRED:
             return "a proxy asks for a name and a password, HTTP 407"
@@ -151,7 +160,7 @@ def _is_page(headers: Mapping[str, str], body: bytes) -> bool:
 
 
 def _host(location: str) -> str:
-    """Where an answer leads, without path and query, which may hold what nobody else should read."""
+    """Return where an answer leads, without path and query, which may hold what nobody else should read."""
     try:
         return httpx.URL(location).host or "another path"
     except httpx.InvalidURL:
@@ -167,7 +176,7 @@ def failed_exchange(request: Request, error: Exception) -> Failure:
             problem, retryable = _no_connection(error)
             return Failure(ConnectionFailedError(problem, path=request.path), retryable=retryable)
         case TimeoutError() | httpx.TimeoutException():
-            return Failure(DeadlineExceededError("no whole answer in time", path=request.path))
+            return Failure(DeadlineExceededError(TOO_SLOW, path=request.path))
         case httpx.DecodingError():
             return Failure(MalformedAnswerError("an answer that cannot be unpacked", path=request.path))
         case httpx.TransportError() | OSError():
@@ -177,7 +186,7 @@ def failed_exchange(request: Request, error: Exception) -> Failure:
 
 
 def _no_connection(error: httpx.TransportError) -> tuple[str, bool]:
-    """Why there is no connection and what to do about it, and whether there may be one in a moment."""
+    """Return why there is no connection and what to do about it, and whether there may be one in a moment."""
     match error:
         case UnknownHostError():
             return "the name of its address is unknown (DNS); check the address and the network", True
@@ -191,7 +200,8 @@ def _no_connection(error: httpx.TransportError) -> tuple[str, bool]:
             refusal = str(error)[:3]
             return f"the proxy refused to connect{f', HTTP {refusal}' if refusal.isdecimal() else ''}; {ADVICE}", False
         case _ if isinstance(error, UntrustedError) or UNTRUSTED in str(error):
-            return f"its certificate is not trusted; {TRUST}", False
+            said = next((ours for words, ours in WRONG_CERTIFICATES.items() if words in str(error)), None)
+            return said or f"its certificate is not trusted; {TRUST}", False
         case _ if NO_TLS in str(error):
             return "it does not speak https at this address", False
         case _:

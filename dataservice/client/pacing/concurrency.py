@@ -23,7 +23,8 @@ SLOWER = 3.0
 SLACK_S = 0.05
 """A round whose median takes more than three times as long as the fastest, and by this more, has waited in a queue.
 
-Less may be the doing of this very machine, where fewer requests would only take longer in all.
+It may be one of this very machine, which has other work to do, where fewer requests would only take longer in all: so
+the next round shows whether fewer helped.
 """
 
 LEAST_SHARE = 1 / 4
@@ -31,6 +32,9 @@ LEAST_SHARE = 1 / 4
 
 CUT = 0.75
 HALF = 0.5
+
+NO_FASTER = 0.9
+"""Answers that take at least so much of the time they took before a cut were not slow for what was under way."""
 
 FORGET = 1.01
 """The fastest round counts a little less with every later one: the way to the service may have changed."""
@@ -50,6 +54,10 @@ class Concurrency:
         self._answers = 0
         self._latencies: list[float] = []
         self._cut_at = float("-inf")
+        self._before_cut = (0, 0.0)
+        """The places before the last round's cut, and how long answers took then; none where that did not cut."""
+        self._overtaken = 0
+        """So many answers to come were asked for before a cut: they do not show what it did."""
 
     def open(self) -> None:
         """Begin with all places: another process has found no limit."""
@@ -60,6 +68,9 @@ class Concurrency:
 
         So many others are `waiting`: that counts only while it `is_opening`.
         """
+        if self._overtaken:
+            self._overtaken -= 1
+            return
         self._answers += 1
         if latency_s is not None:
             self._latencies.append(latency_s)
@@ -83,14 +94,24 @@ class Concurrency:
             self._latencies.clear()
             self._fastest_s = min(self._fastest_s * FORGET, self.latency_s)
             is_slower = self.latency_s > SLOWER * self._fastest_s + SLACK_S
-        if is_slower:
-            self.is_opening = False
-            self._set(max(self.places * CUT, min(self.places, self.most * LEAST_SHARE)))
+        places, slow_s = self._before_cut
+        self._before_cut = (0, 0.0)
+        if is_slower and places and self.latency_s > NO_FASTER * slow_s:
+            self._fastest_s = self.latency_s
+            self._set(places)
+        elif is_slower:
+            self._cut()
         elif self.is_opening:
             self._set(self.places + max(1, waiting // OPENING_SHARE))
             self.is_opening = self.places < self.most
         elif were_all_taken:
             self._set(self.places + max(1.0, self.places * STEP))
+
+    def _cut(self) -> None:
+        self.is_opening, before = False, self.places
+        self._set(max(before * CUT, min(before, self.most * LEAST_SHARE)))
+        if self.places < before:
+            self._before_cut, self._overtaken = (before, self.latency_s), before
 
     def _set(self, places: float) -> None:
         self.places = max(1, min(self.most, int(places)))

@@ -56,7 +56,7 @@ class Pace(msgspec.Struct, frozen=True):
 
     @property
     def a_second(self) -> float:
-        """How many requests a second the service allows; infinite where no limit is known."""
+        """Return how many requests a second the service allows; infinite where no limit is known."""
         return MARGIN / self.gap_s if self.gap_s else float("inf")
 
     @property
@@ -83,11 +83,11 @@ class Pace(msgspec.Struct, frozen=True):
 
     @property
     def burst(self) -> int:
-        """How many requests may be sent together."""
+        """Return how many requests may be sent together."""
         return max(1, int(BURST_S / self.gap_s)) if self.gap_s else 1
 
     def is_known(self, now: float) -> bool:
-        """Whether it still says something."""
+        """Return whether it still says something."""
         return abs(now - self.learned_at) < (KEPT_S if self.gap_s else OPEN_S)
 
 

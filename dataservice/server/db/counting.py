@@ -51,7 +51,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How many requests of the month a key has spent with this one, and the version of the data at that moment."""
+    """The requests of the month that a key has spent with this one, and the version of the data at that moment."""
 
     used: int
     data_version: int | None
@@ -75,7 +75,7 @@ class RequestCounter:
             return _counted(connection, account)
 
     def count_together(self, wanted: Mapping[Account, int]) -> dict[Account, list[Counted | None]]:
-        """What `count` gives for so many requests of each account, in one transaction.
+        """Return what `count` gives for so many requests of each account, in one transaction.
 
         Where not all of an account's fit under its cap, they are counted one by one. Each has a transaction of its own
         then, so that processes never wait for each other in a circle.

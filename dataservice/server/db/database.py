@@ -148,7 +148,7 @@ class Database:
 
     @property
     def location(self) -> str:
-        """What opens the same database elsewhere: the file, or the URL with its password."""
+        """Return what opens the same database elsewhere: the file, or the URL with its password."""
         return str(self.url.database) if self.is_sqlite else self.url.render_as_string(hide_password=False)
 
     @contextmanager
@@ -209,7 +209,7 @@ def _keep_private(file: Path) -> None:
 
 
 def _is_database(file: Path) -> bool:
-    """Whether SQLite wrote the file, or nobody wrote into it yet."""
+    """Return whether SQLite wrote the file, or nobody wrote into it yet."""
     with file.open("rb") as stream:
         head = stream.read(len(_SQLITE_MARK))
     return head in (b"", _SQLITE_MARK)

@@ -38,7 +38,7 @@ class Tier(StrEnum):
 
     @property
     def reads_wire(self) -> bool:
-        """Whether /v1/wire is open."""
+        """Return whether /v1/wire is open."""
         return self is not Tier.FREE
 
 
@@ -96,7 +96,7 @@ class Keys:
         return key
 
     def find(self, key: str) -> KeyRecord | None:
-        """What is known of a key, unless it is malformed, unknown or revoked."""
+        """Return what is known of a key, unless it is malformed, unknown or revoked."""
         if not _KEY.fullmatch(key):
             return None
         query = _KEYS.where(api_keys.c.key_hash == hash_key(key), api_keys.c.revoked_at_us.is_(None))
@@ -123,11 +123,11 @@ class Keys:
         return None if counted is None else record.cap - counted.used
 
     def account(self, record: KeyRecord) -> Account:
-        """Where a request of now is counted."""
+        """Return where a request of now is counted."""
         return Account(record.key_hash, month_of(self._clock()), record.cap)
 
     def count(self, record: KeyRecord) -> Counted | None:
-        """What one more request makes; None when the month's cap was reached, or the key is no longer valid."""
+        """Return what one more request makes; None when the month's cap was reached, or the key is no longer valid."""
         return self._counter.count(self.account(record))
 
     def count_at_once(self, account: Account) -> Counted | None:
@@ -135,7 +135,7 @@ class Keys:
         return self._counter.count_at_once(account)
 
     def count_together(self, wanted: Mapping[Account, int]) -> dict[Account, list[Counted | None]]:
-        """What `count` gives for so many requests of each account, in one transaction."""
+        """Return what `count` gives for so many requests of each account, in one transaction."""
         return self._counter.count_together(wanted)
 
     def close(self) -> None:

@@ -90,7 +90,7 @@ class Store:
         return 0 if record is None else record.used
 
     def is_empty(self) -> bool:
-        """Whether there is no signal yet."""
+        """Return whether there is no signal yet."""
         with self.database.reading() as connection:
             return connection.execute(select(signals.c.id).limit(1)).first() is None
 

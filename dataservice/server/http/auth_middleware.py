@@ -1,5 +1,7 @@
 """Authentication and quota of every request, and the three headers (contract: Authentication, Limits)."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dataservice.server.db.counting import BusyError, Counted
 from dataservice.server.db.keys import KeyRecord, hash_key
 from dataservice.server.db.repository import Store
+from dataservice.server.http.database_away import AWAY, away_answer, until
 from dataservice.server.http.grouped_counts import GroupedCounts
 from dataservice.server.http.responses import error_answer
 
@@ -35,7 +38,7 @@ OPEN_PATHS = frozenset({"/openapi.json", "/.well-known/ai-plugin.json"})
 
 @dataclass(frozen=True)
 class Admission:
-    """Who the caller is, how many requests they have left, and the refusal if there is one."""
+    """The caller, the requests they have left, and the refusal if there is one."""
 
     caller: KeyRecord | None = None
     remaining: int = 0
@@ -50,6 +53,30 @@ class Admission:
             CAP_HEADER: str(self.caller.cap if self.caller else 0),
             REMAINING_HEADER: str(self.remaining),
         }
+
+
+class _Answer:
+    """One answer on its way, with the three headers."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.admission = Admission()
+        self.has_begun = False
+        self.is_over = False
+        """Whether the caller was told that there is none."""
+
+    async def send(self, message: Message) -> None:
+        """Send a part of it."""
+        if message["type"] == "http.response.start":
+            self.has_begun = True
+            added = [(name.lower().encode(), value.encode()) for name, value in self.admission.headers.items()]
+            message = {**message, "headers": [*message["headers"], *added]}
+        await self._send(message)
+
+    async def send_unless_over(self, message: Message) -> None:
+        """The same for what may come too late."""
+        if not self.is_over:
+            await self.send(message)
 
 
 class AuthMiddleware:
@@ -67,30 +94,34 @@ class AuthMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        admission = Admission()
-        started = False
-
-        async def send_with_headers(message: Message) -> None:
-            nonlocal started
-            if message["type"] == "http.response.start":
-                started = True
-                added = [(name.lower().encode(), value.encode()) for name, value in admission.headers.items()]
-                message = {**message, "headers": [*message["headers"], *added]}
-            await send(message)
-
+        answer = _Answer(send)
         try:
-            admission = await self._admit(scope["path"], Headers(scope=scope))
-            scope["caller"], scope["data_version"] = admission.caller, admission.data_version
-            app = self._app if admission.refusal is None else error_answer(*admission.refusal)
-            # HEAD is GET without the body, which the HTTP server leaves out by itself.
-            method = "GET" if scope["method"] == "HEAD" else scope["method"]
-            await app({**scope, "method": method}, receive, send_with_headers)
-        except Exception:
-            log.exception("%s %s failed", scope["method"], scope["path"])
-            if started:
+            if self._store.database.is_sqlite:
+                await self._answer(scope, receive, answer)
+            else:
+                await until(lambda: answer.has_begun, self._answer(scope, receive, answer))
+        except Exception as error:
+            answer.is_over = True
+            is_away = isinstance(error, AWAY) and not self._store.database.is_sqlite
+            if is_away:
+                log.error("%s %s: the database is away: %s", scope["method"], scope["path"], type(error).__name__)
+            else:
+                log.exception("%s %s failed", scope["method"], scope["path"])
+            if answer.has_begun:
                 raise
-            failed = error_answer(500, "the service failed to answer; its log says why")
-            await failed(scope, receive, send_with_headers)
+            failed = away_answer() if is_away else error_answer(500, "the service failed to answer; its log says why")
+            await failed(scope, receive, answer.send)
+
+    async def _answer(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
+        admission = await self._admit(scope["path"], Headers(scope=scope))
+        if answer.is_over:
+            return
+        answer.admission = admission
+        scope["caller"], scope["data_version"] = admission.caller, admission.data_version
+        app = self._app if admission.refusal is None else error_answer(*admission.refusal)
+        # HEAD is GET without the body, which the HTTP server leaves out by itself.
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        await app({**scope, "method": method}, receive, answer.send_unless_over)
 
     async def _admit(self, path: str, headers: Mapping[str, str]) -> Admission:
         key = _bearer_token(headers.get("authorization", ""))

@@ -24,7 +24,7 @@ TOO_MANY = (
 
 
 def connections_at_most() -> int:
-    """How many connections this process can hold at once."""
+    """Return how many connections this process can hold at once."""
     if sys.platform == "win32":
         return USUAL_HANDLES - KEPT_HANDLES
     import resource

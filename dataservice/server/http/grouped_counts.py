@@ -21,7 +21,7 @@ class GroupedCounts:
         self._counting: Task[None] | None = None
 
     async def count(self, account: Account) -> Counted | None:
-        """What `Keys.count` gives; raises what went wrong."""
+        """Return what `Keys.count` gives; raises what went wrong."""
         counted: Future[Counted | None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(account, []).append(counted)
         if self._counting is None:
@@ -37,6 +37,8 @@ class GroupedCounts:
             self._counting = None
 
     async def _count_group(self, group: dict[Account, list[Future[Counted | None]]]) -> None:
+        group = {account: [each for each in futures if not each.done()] for account, futures in group.items()}
+        group = {account: futures for account, futures in group.items() if futures}  # without those who have gone
         wanted = {account: len(futures) for account, futures in group.items()}
         waiting = [future for futures in group.values() for future in futures]
         try:

@@ -115,7 +115,7 @@ StoreOfApp = Annotated[Store, Depends(_store)]
 
 
 async def _read(store: Store, work: Callable[[], T]) -> T:
-    """What `work` reads; a file answers at once, and only for another machine's answer a thread waits."""
+    """Return what `work` reads; a file answers at once, and only for another machine's answer a thread waits."""
     return work() if store.database.is_sqlite else await run_in_threadpool(work)
 
 

@@ -39,7 +39,7 @@ class CheckedRecord:
 
 @dataclass(frozen=True)
 class DataSet:
-    """What a directory holds."""
+    """The data in a directory."""
 
     signals: list[CheckedRecord]
     series: dict[str, Series]
@@ -101,7 +101,7 @@ def _series_files(directory: Path) -> list[Path]:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """What lies in a folder, none where there is no such folder; `ImportRefusedError` where it cannot be read."""
+    """List a folder, nothing where there is no such folder; `ImportRefusedError` where it cannot be read."""
     if not os.path.lexists(folder):
         return []
     try:

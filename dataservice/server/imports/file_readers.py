@@ -24,7 +24,7 @@ OnBytes = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Place:
-    """Where a row stands, for the message that refuses it."""
+    """The place of a row, for the message that refuses it."""
 
     file: Path
     line: int

@@ -74,7 +74,7 @@ class DailySample:
 
 
 def _is_made_up(store: Store) -> bool:
-    """Whether every signal of the store is of the sample; an empty store holds nothing else."""
+    """Return whether every signal of the store is of the sample; an empty store holds nothing else."""
     page = store.signals(limit=1_000, offset=0)
     sources = {orjson.loads(orjson.dumps(record)).get("source") for record in page.items}
     return page.total == len(page.items) and sources <= {SOURCE}

@@ -2,7 +2,8 @@
 
 import gzip
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode
@@ -11,11 +12,111 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dataservice.server.db.repository import Store
-from dataservice.server.variants.headers import quota_headers
-from dataservice.server.variants.lists import list_reply
+from dataservice.server.http.auth_middleware import CAP_HEADER, REMAINING_HEADER, TIER_HEADER
 from dataservice.server.variants.pages import Reply, observations_reply
 from dataservice.server.variants.series import recent_rows, true_rows
 from dataservice.server.variants.spelling import record, written_rows
+
+COLLECTION_PAGE = 2
+
+
+def list_reply(kind: str, body: dict[str, Any], variant: Mapping[str, str], params: Mapping[str, str]) -> Reply:
+    """A list as the embedded service answers it, told otherwise; the catalogue's body holds all of it."""
+    records: Sequence[Any] = body["data"]
+    beside: dict[str, Any] = {}
+    match kind:
+        case "signals":
+            records, beside = _catalogue(records, variant, params)
+        case "indices" | "currents":
+            records = [_index(each, variant["reading"]) for each in records] if kind == "indices" else records
+            records, beside = _collection(records, variant["collections"], params)
+        case "wire":
+            records = records[: int(variant["wire-page"])]
+        case "almanac":
+            records = _almanac(records, variant["almanac"], params)
+    odd = _odd(kind, list(records), variant["odd-record"])
+    how = "posts" if kind == "almanac" and variant["almanac"] == "unlike" else variant["list-envelope"]
+    return Reply(200, odd if how == "bare" else {how: odd, **beside}, {})
+
+
+def _catalogue(
+    records: Sequence[Any], variant: Mapping[str, str], params: Mapping[str, str]
+) -> tuple[Sequence[Any], dict[str, Any]]:
+    limit = min(int(params.get("limit", "100")), int(variant["catalogue-page"]))
+    offset, total = int(params.get("offset", "0")), len(records)
+    page = records[offset : offset + limit]
+    if variant["catalogue-total"] == "untold":
+        return page, {}
+    total = len(page) if variant["catalogue-total"] == "of-page" else total
+    return page, {"pagination": {"limit": limit, "offset": offset, "total": total}}
+
+
+def _collection(records: Sequence[Any], how: str, params: Mapping[str, str]) -> tuple[Sequence[Any], dict[str, Any]]:
+    if how == "whole":
+        return records, {}
+    offset = int(params.get("offset", "0"))
+    page = records[offset : offset + COLLECTION_PAGE]
+    if how == "paged-unsaid":
+        return page, {}
+    return page, {"pagination": {"limit": COLLECTION_PAGE, "offset": offset, "total": len(records)}}
+
+
+def _index(record: dict[str, Any], how: str) -> dict[str, Any]:
+    latest, rest = record.get("latest"), {name: value for name, value in record.items() if name != "latest"}
+    if latest is None or how == "latest":
+        return record
+    at, value = latest["observed_at"], latest["value"]
+    return (
+        rest
+        | {
+            "value": {"value": value, "observed_at": at},
+            "beside-level": {"level": 3, "index_value": value, "observed_at": at},
+            "other-name": {"score": value, "as_of": at},
+            "text": {"latest": {"observed_at": at, "value": str(value)}},
+            "words": {"latest": {"observed_at": at, "value": "elevated"}},
+        }[how]
+    )
+
+
+def _almanac(records: Sequence[Any], how: str, params: Mapping[str, str]) -> Sequence[Any]:
+    if how == "own-beats":  # its beats are not those of the bylines
+        return records if not params.get("beat") else [each for each in records if _own_beat(each) == params["beat"]]
+    return [] if how == "empty" else records
+
+
+def _own_beat(record: Mapping[str, Any]) -> str:
+    return f"{(record.get('byline') or {}).get('topic_beat') or 'general'}-desk"
+
+
+def _odd(kind: str, records: list[Any], how: str) -> list[Any]:
+    """The list with its second record damaged."""
+    if how == "none" or len(records) < 2:
+        return records
+    name = {"wire": "importance_score", "currents": "momentum_score", "signals": "shortcode"}.get(kind)
+    if name is None:
+        return records
+    value = records[1].get(name)
+    odd: Any = {"number-text": str(value), "number-words": "high", "wrong-type": [1, 2], "nan": math.nan}[how]
+    if kind == "signals":
+        odd = 500 if how == "wrong-type" else value
+    records[1] = {**records[1], name: odd}
+    return records
+
+
+def quota_headers(headers: Mapping[str, str], how: str) -> list[tuple[str, str]]:
+    """The three headers of the embedded service, written `how`."""
+    tier, cap, left = (headers.get(name.lower(), "") for name in (TIER_HEADER, CAP_HEADER, REMAINING_HEADER))
+    written = {
+        "grouped": (tier, f"{int(cap or 0):,}", f"{int(left or 0):,}"),
+        "window": (tier, f"{cap};w=month", left),
+        "unlimited": (tier, "unlimited", left),
+        "fraction": (tier, f"{cap}.0", f"{left}.0"),
+        "spaced": (tier, f"{cap} requests", f"{left} requests"),
+        "tier-plan": (f"{tier.title()} plan", cap, left),
+        "draft": (tier, cap, f"limit={cap}, remaining={left}"),
+    }.get(how, (tier, cap, left))
+    return [] if how == "absent" else list(zip((TIER_HEADER, CAP_HEADER, REMAINING_HEADER), written, strict=True))
+
 
 SIGNALS = "/v1/signals"
 LISTS = {SIGNALS: "signals", **{f"/v1/{name}": name for name in ("indices", "currents", "codex", "almanac", "wire")}}
@@ -60,7 +161,7 @@ class VariantMiddleware:
     async def _asked(
         self, scope: Scope, receive: Receive, params: Mapping[str, str]
     ) -> tuple[int, dict[str, str], bytes]:
-        """What the embedded service answers: status, headers and body."""
+        """Return what the embedded service answers: status, headers and body."""
         path = scope["path"]
         names = ("start", "end") if path.endswith("/observations") else OWN.get(path)
         kept = {name: value for name, value in params.items() if names is None or name in names or "history" in name}
@@ -100,7 +201,7 @@ class VariantMiddleware:
         return reply
 
     def _is_second_page(self, path: str, params: Mapping[str, str]) -> bool:
-        """Whether a request goes on behind a page that was given, and is to fail."""
+        """Return whether a request goes on behind a page that was given, and is to fail."""
         if self._variant["page-two"] == "good":
             return False
         if any(name in params for name in ("offset", "cursor", "page")):

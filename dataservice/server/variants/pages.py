@@ -15,7 +15,7 @@ FAR = (date(1900, 1, 1), date(2100, 1, 1))
 
 @dataclass(frozen=True)
 class Reply:
-    """What is answered in the place of the embedded service's own answer; a body of text is sent as it is."""
+    """A reply in the place of the embedded service's own; a body of text is sent as it is."""
 
     status: int
     body: Any
@@ -55,7 +55,7 @@ def _offset(more: str, params: Mapping[str, str], size: int) -> int:
 def _told(
     more: str, path: str, params: Mapping[str, str], offset: int, size: int, count: int, total: int
 ) -> dict[str, Any]:
-    """What stands beside the rows; a Link header by its name."""
+    """Return what stands beside the rows; a Link header by its name."""
     has_more = offset + count < total
     following = f"{path}?{urlencode({**params, 'offset': str(offset + size)})}"
     match more:

@@ -65,7 +65,7 @@ def _value(value: float | None, variant: Mapping[str, str]) -> Any:
 
 
 def enveloped(records: Sequence[Any], how: str) -> dict[str, Any] | list[Any]:
-    """What the records stand in, without a word on what follows."""
+    """Return what the records stand in, without a word on what follows."""
     match how:
         case "bare":
             return list(records)

@@ -15,7 +15,7 @@ class Switch:
 
     @property
     def usual(self) -> str:
-        """What the embedded service does."""
+        """Return what the embedded service does."""
         return self.values[0]
 
 

@@ -185,7 +185,7 @@ def _format_of(db: sqlite3.Connection) -> int:
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether another process held the lock for too long."""
+    """Return whether another process held the lock for too long."""
     return isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode == sqlite3.SQLITE_BUSY
 
 

@@ -38,7 +38,7 @@ class Salvaged:
 
 
 def salvaged(path: Path) -> Salvaged:
-    """What a damaged file still holds. Behind the parts of a log that may lack some stands one that is marked so."""
+    """Return what a damaged file still holds. Behind the parts of a log that may lack some is one marked so."""
     pages = _Pages(path)
     salt, parts = None, dict[int, tuple[str, bytes]]()
     for number, values in pages.rows():
@@ -54,7 +54,7 @@ def salvaged(path: Path) -> Salvaged:
 
 
 def _numbers(path: Path) -> Mapping[str, set[int]]:
-    """Which parts each log had, by the index of them; nothing where that cannot be read as a whole."""
+    """Return which parts each log had, by the index of them; nothing where that cannot be read as a whole."""
     found: dict[str, set[int]] = {}
     with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as db:
         for log, number in db.execute("SELECT log, number FROM parts INDEXED BY parts_by_log"):
@@ -174,7 +174,7 @@ def _values(payload: bytes) -> list[Any]:
 
 
 def _length(kind: int) -> int:
-    """How many bytes a value of this kind takes."""
+    """Return how many bytes a value of this kind takes."""
     return (kind - 12) // 2 if kind >= 12 else (0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0)[kind]
 
 

@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+import re
 import traceback
 
 import httpx
+import pytest
 
 from addin.backend.app import create_app, stopping_of
 from addin.backend.operation.readiness import CHECKED_FOR_S, ReadinessCheck
@@ -77,6 +79,18 @@ def test_the_log_of_requests_has_one_line_each_and_no_key(service, tmp_path, cap
         "127.0.0.1 GET /health 421",
     ]
     assert service.key not in caplog.text
+
+
+def test_the_log_and_the_metrics_tell_what_a_request_has_used_of_the_processor(service, tmp_path, caplog):
+    calls = [["SIGNAL_HISTORY", "us-10y", f"N{n}", None, "transform=zscore(20)"] for n in range(20, 60)]
+    with backend_of(service, tmp_path, log_requests=True) as backend, caplog.at_level(logging.INFO, "addin.requests"):
+        backend.batch(*calls)
+        metrics = backend.http.get("/metrics").text
+    line = next(record.getMessage() for record in caplog.records if "/functions/call" in record.getMessage())
+    logged_ms = float(re.search(r"\(processor (\d+) ms\)", line)[1])
+    counted_s = float(re.search(r'^addin_processor_seconds_total{key="accepted"} (\S+)', metrics, re.MULTILINE)[1])
+    assert logged_ms > 0
+    assert counted_s == pytest.approx(logged_ms / 1000, abs=0.001)
 
 
 def test_the_log_of_requests_is_off_by_default(sample_backend, caplog):

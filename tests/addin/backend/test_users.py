@@ -2,15 +2,16 @@
 
 import asyncio
 import secrets
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from starlette.exceptions import HTTPException
 
 from addin.backend.limits.new_keys import NewKeys
-from addin.backend.tenants import IDLE_S, UserTenants
+from addin.backend.tenants import IDLE_S, MAX_UNPROVEN_OF_ADDRESS, UserTenants
 from addin.config.settings import Settings
 from tests.addin.backends import backend_of
 
@@ -197,3 +198,17 @@ async def test_idle_users_are_closed_once_though_several_come_back_at_the_same_t
     assert [tenant.is_closed for tenant in opened] == [True] * 10 + [False] * 4
     assert [tenant.closings for tenant in opened] == [1] * 10 + [0] * 4
     assert len(users) == 4
+
+
+async def test_one_address_takes_only_half_of_the_places_for_keys_that_are_new():
+    class Unproven(SlowToClose):
+        proven = False
+
+    users = UserTenants(Settings(max_new_keys=1_000), lambda _: Unproven())
+    async with AsyncExitStack() as under_way:
+        for n in range(MAX_UNPROVEN_OF_ADDRESS):
+            await under_way.enter_async_context(users.tenant(f"made up {n}", "198.51.100.1"))
+        with pytest.raises(HTTPException) as refused:
+            await under_way.enter_async_context(users.tenant("one more", "198.51.100.1"))
+        assert (refused.value.status_code, "retry-after" in refused.value.headers) == (503, True)
+        await under_way.enter_async_context(users.tenant("a new user's", "203.0.113.7"))

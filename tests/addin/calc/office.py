@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from select import select
 from typing import Any
 
 import pytest
@@ -21,6 +22,9 @@ from addin.errors import AddinError
 
 DRIVER = Path(__file__).with_name("driver.py")
 PYTHONS = ("/usr/bin/python3", "/usr/lib/libreoffice/program/python", "/opt/libreoffice/program/python")
+ANSWER_S = 150
+"""Twice as long as the driver itself waits for values: a soffice that stands still fails a test, and not the run."""
+
 COMMAND = "org.dataservice.addin.ds:"
 
 
@@ -40,6 +44,9 @@ class Office:
         assert self._driver.stdout is not None
         self._driver.stdin.write(json.dumps(line) + "\n")
         self._driver.stdin.flush()
+        if not select([self._driver.stdout], [], [], ANSWER_S)[0]:
+            self._driver.kill()  # whoever asks later is told at once
+            raise TimeoutError(f"soffice stands still: {line}")
         answer = self._driver.stdout.readline()
         assert answer, "soffice or its driver ended"
         reply = json.loads(answer)

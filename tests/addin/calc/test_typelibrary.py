@@ -2,7 +2,7 @@
 
 import struct
 
-from addin.calc.typelibrary import Interface, Method, type_library
+from addin.calc.extension import Interface, Method, type_library
 
 INTERFACE = Interface(
     "org.example.XFunctions",

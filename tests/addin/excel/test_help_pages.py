@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from addin.excel.help_pages import function_page, list_page
+from addin.excel.pages import function_page, list_page
 from udfs import REGISTRY
 from udfs.arguments.kinds import Choice, Text
 from udfs.arguments.parameters import Parameter

@@ -13,6 +13,7 @@ import random
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -70,11 +71,11 @@ class Seen:
 class Backend:
     """One backend, which can be stopped and started again on its port."""
 
-    def __init__(self, service: EmbeddedService, folder: Path, workers: int) -> None:
+    def __init__(self, service: EmbeddedService, folder: Path, workers: int, public_url: str) -> None:
         self.folder = folder
         folder.mkdir()
         self.workers = workers
-        self._environ = environment(folder, service, stop_timeout_s="25", ask_above="100000")
+        self._environ = environment(folder, service, public_url=public_url, stop_timeout_s="25", ask_above="100000")
         self._running = ExitStack()
         self.port = 0
         self.process = self._start()
@@ -92,7 +93,9 @@ class Backend:
         self.process = self._start()
 
     def reload(self) -> None:
-        """Let its workers be replaced one after another, and wait until that is done."""
+        """Let its workers be replaced one after another, and wait until that is done; one alone is in no process."""
+        if self.workers == 1:
+            return
         before = workers_of(self.process)
         self.process.send_signal(signal.SIGHUP)
         ends = time.monotonic() + PATIENCE_S
@@ -138,14 +141,13 @@ def free_port() -> int:
 
 
 @contextmanager
-def nginx_before(ports: list[int], folder: Path) -> Iterator[tuple[str, Path]]:
-    """An nginx with the documented set-up, only with other ports and files; its address and its authority."""
+def nginx_before(ports: list[int], folder: Path, listening: int) -> Iterator[Path]:
+    """An nginx with the documented set-up, only with other ports and files; its authority."""
     program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
     if program is None:
         raise FileNotFoundError("no nginx on this machine")
     own = Certificates(folder / "certificates")
     own.ensure(dt.datetime.now(dt.UTC))
-    listening = free_port()
     site = (FILES / "nginx.conf").read_text(encoding="utf-8")
     for documented, here in (
         ("127.0.0.1:8765", f"127.0.0.1:{ports[0]}"),
@@ -163,7 +165,7 @@ def nginx_before(ports: list[int], folder: Path) -> Iterator[tuple[str, Path]]:
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
         _until_it_listens(listening, process)
-        yield f"https://localhost:{listening}", own.authority
+        yield own.authority
     finally:
         process.terminate()
         process.wait()
@@ -183,10 +185,12 @@ def attack(calls: int, seed: int, folder: Path, *, workers: int) -> Seen:
     """What users saw while so many calls were made through the proxy and both backends were restarted in turn."""
     seen = Seen()
     with service_of(folder, SIGNALS) as service, ExitStack() as running:
-        backends = [Backend(service, folder / name, workers) for name in ("one", "two")]
+        listening = free_port()
+        url = f"https://localhost:{listening}"
+        backends = [Backend(service, folder / name, workers, url) for name in ("one", "two")]
         for each in backends:
             running.callback(each.stop)
-        url, authority = running.enter_context(nginx_before([each.port for each in backends], folder))
+        authority = running.enter_context(nginx_before([each.port for each in backends], folder, listening))
         ended = [False]
         with ThreadPoolExecutor(USERS) as threads:
             users = [threads.submit(_use, url, authority, seen, seed + n, ended) for n in range(USERS)]
@@ -195,7 +199,8 @@ def attack(calls: int, seed: int, folder: Path, *, workers: int) -> Seen:
                     backend.restart()
                     backend.reload()
                     seen.restarts += 1
-                    if seen.posts * CALLS_A_POST >= calls and seen.restarts >= len(backends):
+                    is_enough = seen.posts * CALLS_A_POST >= calls and seen.restarts >= len(backends)
+                    if is_enough or any(user.done() for user in users):  # one that ends by itself has failed
                         break
             finally:
                 ended[0] = True
@@ -207,7 +212,8 @@ def attack(calls: int, seed: int, folder: Path, *, workers: int) -> Seen:
 def _use(url: str, authority: Path, seen: Seen, seed: int, ended: list[bool]) -> None:
     """One user: posts calls until told to stop; each post is sent once, and has to be answered."""
     chance = random.Random(seed)
-    with httpx.Client(verify=str(authority), trust_env=False, timeout=60) as http:
+    trusted = ssl.create_default_context(cafile=authority)
+    with httpx.Client(verify=trusted, trust_env=False, timeout=60) as http:
         while not ended[0]:
             asked = [chance.randrange(SIGNALS) for _ in range(CALLS_A_POST)]
             try:

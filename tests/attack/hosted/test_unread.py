@@ -4,7 +4,7 @@ from tests.attack.hosted.unread import PEAK_MIB, SPREADSHEETS, attack
 
 
 def test_callers_who_do_not_read_their_answers_fill_no_memory_and_refuse_nobody(tmp_path):
-    found = attack(12, ["free"], ["distinct"], tmp_path, program=SPREADSHEETS, afterwards_s=0.5)
+    found = attack(6, ["free"], ["distinct"], tmp_path, program=SPREADSHEETS, afterwards_s=0.5)
     assert found.wrong == []
-    assert found.callers == 12
+    assert found.callers == 6
     assert found.peak_mib < PEAK_MIB

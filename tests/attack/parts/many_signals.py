@@ -23,9 +23,8 @@ def value_of(number: int) -> float:
     return number + 0.5
 
 
-@contextmanager
-def service_of(folder: Path, signals: int) -> Iterator[EmbeddedService]:
-    """A service with so many signals inside the block, each with three observations."""
+def write_data(folder: Path, signals: int, *, more: float = 0.0) -> Path:
+    """Write so many signals, each with three observations, `more` than their values; the folder to import."""
     (folder / "many" / "observations").mkdir(parents=True)
     today = datetime.now(UTC).date()
     rows = [
@@ -33,10 +32,17 @@ def service_of(folder: Path, signals: int) -> Iterator[EmbeddedService]:
     ]
     _write(folder / "many" / "signals.csv", COLUMNS, rows)
     for n in range(signals):
-        observed = [[f"{today - timedelta(days=days)}T00:00:00Z", value_of(n) - days] for days in (2, 1, 0)]
+        observed = [[f"{today - timedelta(days=days)}T00:00:00Z", value_of(n) + more - days] for days in (2, 1, 0)]
         _write(folder / "many" / "observations" / f"{slug_of(n)}.csv", ["observed_at", "value"], observed)
+    return folder / "many"
+
+
+@contextmanager
+def service_of(folder: Path, signals: int) -> Iterator[EmbeddedService]:
+    """A service with so many signals inside the block, each with three observations."""
+    data = write_data(folder, signals)
     with Store(folder / "many.db") as store:
-        import_directory(store, folder / "many")
+        import_directory(store, data)
         with running(store) as service:
             yield EmbeddedService(service, store.create_key("pro"), store.create_key("free"))
 

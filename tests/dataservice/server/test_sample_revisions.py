@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dataservice.server import DailySample, ServiceError, Store, import_directory
-from dataservice.server.sample.directory import SEED
-from dataservice.server.sample.revisions import ESTIMATES, LATE, WITHDRAWN, as_known
+from dataservice.server.sample.directory import ESTIMATES, LATE, SEED, WITHDRAWN, as_known
 from dataservice.server.sample.signals import SIGNALS, walk
 from tests.embedded import SAMPLE_AS_OF
 

@@ -79,7 +79,7 @@ def user(service, tmp_path) -> User:
 def test_a_new_process_spends_one_request_and_the_next_one_none(service, user, program):
     user.runs(program)
     assert service.running.request_count == 1
-    user.runs_again(program)
+    user.runs_forked(program)
     assert service.running.request_count == 1
 
 
@@ -99,13 +99,13 @@ def test_the_key_and_settings_are_those_of_the_add_in(service, user):
     (folder / "config.toml").write_text(
         f'url = "{service.url}"\napi_key = "{service.key}"\ncache_dir = "{user.home}/elsewhere"\n', encoding="utf-8"
     )
-    user.runs(GATHERED, DATA_SERVICE_URL="", DATA_SERVICE_API_KEY="")
+    user.runs_forked(GATHERED, DATA_SERVICE_URL="", DATA_SERVICE_API_KEY="")
     assert service.running.request_count == 1
     assert list((user.home / "elsewhere").iterdir())
 
 
 def test_a_session_that_cannot_be_opened_is_tried_again(service, user):
-    user.runs(f"""
+    user.runs_forked(f"""
 import asyncio, os, udfs
 try:
     asyncio.run(udfs.SIGNAL("us-cpi"))
@@ -118,7 +118,7 @@ asyncio.run(udfs.SIGNAL("us-cpi"))
 
 
 def test_after_close_the_next_call_opens_a_session_again(service, user):
-    user.runs("""
+    user.runs_forked("""
 import asyncio, udfs
 for _ in range(2):
     asyncio.run(udfs.SIGNAL("us-cpi"))

@@ -34,7 +34,7 @@ class User:
         }
 
     def runs(self, program: str, **environment: str) -> str:
-        """Run `program` to its end, which must be a clean one, and return what it prints."""
+        """Run `program` in a new interpreter to its end, which must be a clean one; return what it prints."""
         done = subprocess.run(
             [sys.executable, *STRICT, "-c", program],
             env=self.environment(**environment),
@@ -46,9 +46,9 @@ class User:
         )
         return _printed(done)
 
-    def runs_again(self, program: str) -> str:
-        """Run it in one more process, forked from one that has imported everything; return what it prints."""
-        return _printed(run_code(program, environ=self.environment(), cwd=self.home))
+    def runs_forked(self, program: str, **environment: str) -> str:
+        """Run it in a process forked from one that has imported everything; return what it prints."""
+        return _printed(run_code(program, environ=self.environment(**environment), cwd=self.home))
 
 
 def _printed(done: subprocess.CompletedProcess[str]) -> str:

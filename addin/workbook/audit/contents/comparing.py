@@ -32,7 +32,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Coverage:
-    """What of a book was signed, cell by cell."""
+    """The signed part of a book, cell by cell."""
 
     from_service: int = 0
     """Cells that a formula of the service fills, or filled before the copy was frozen."""
@@ -51,7 +51,7 @@ class Coverage:
 
 @dataclass(slots=True)
 class Compared:
-    """What a comparison found."""
+    """The result of a comparison."""
 
     coverage: Coverage = field(default_factory=Coverage)
     differences: list[Difference] = field(default_factory=list)
@@ -123,7 +123,7 @@ def _cell_differences(where: str, found: CellContent, signed: SignedCell, signed
 
 
 def _is_error_for_error(found: CellContent, signed: SignedCell) -> bool:
-    """Whether a cell that held an error has a formula of just that error now: so Calc writes it."""
+    """Return whether a cell that held an error has a formula of just that error now: so Calc writes it."""
     return (
         signed.formula is None and isinstance(signed.value, CellError) and found.formula == f"={signed.value.message}"
     )

@@ -27,7 +27,7 @@ CELLS_IN_A_LINE = 500
 
 @dataclass(frozen=True, slots=True)
 class SignedCell:
-    """What was signed about one cell."""
+    """The signed contents of one cell."""
 
     value: Scalar
     formula: str | None
@@ -39,7 +39,7 @@ class SignedCell:
 
 @dataclass(slots=True)
 class SignedContent:
-    """What was signed about a whole book."""
+    """The signed contents of a whole book."""
 
     book: BookContent
     cells: dict[str, dict[Spot, SignedCell]] = field(default_factory=dict)
@@ -108,7 +108,7 @@ def _written(cell: CellContent) -> Any:
 
 
 def read_content(block: Block, is_ours: Callable[[str], bool]) -> SignedContent | None:
-    """What a block says about the whole book; None for one of the version before, which says nothing of it.
+    """Return what a block says about the whole book; None for one of the version before, which says nothing of it.
 
     `is_ours` tells whether a formula calls a function of the service.
     """

@@ -30,7 +30,7 @@ _MEANT = frozenset("/:%,")
 
 
 def is_same_value(found: Scalar, signed: Scalar) -> bool:
-    """Whether a cell shows what was signed: numbers agree in 15 digits, texts but for the ends of their lines."""
+    """Return whether a cell shows what was signed: numbers agree in 15 digits, texts but for ends of lines."""
     found, signed = _plain(found), _plain(signed)
     if isinstance(found, float) and isinstance(signed, float):
         return found == signed or abs(found - signed) <= _rounding(max(abs(found), abs(signed)))
@@ -61,7 +61,7 @@ def _plain(value: Scalar) -> Scalar:
 
 
 def is_same_formula(found: str, signed: str) -> bool:
-    """Whether two formulas are the same when they are read: spaces and capitals of names do not count, texts do."""
+    """Return whether two formulas read the same: spaces and capitals of names do not count, texts do."""
     return found == signed or as_read(found) == as_read(signed)
 
 
@@ -110,7 +110,7 @@ def _begins_operand(token: Token) -> bool:
 
 
 def is_same_format(found: str, signed: str) -> bool:
-    """Whether two number formats show numbers alike."""
+    """Return whether two number formats show numbers alike."""
     return found == signed or _format_as_read(found) == _format_as_read(signed)
 
 

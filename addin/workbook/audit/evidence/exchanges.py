@@ -9,8 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from addin.workbook.audit.trusted import iso
 from dataservice.client import Resource
-from dataservice.client.contract.requests import first_request
-from dataservice.client.contract.resources import HistoryResource, SignalResource
+from dataservice.client.contract import HistoryResource, SignalResource, first_request
 
 ARRIVES_WITHIN_S = 60.0
 """An answer is decoded and kept so soon after its last byte, even where thousands arrive together."""
@@ -42,7 +41,7 @@ class Exchange:
         return urlsplit(self.address).path
 
     def line(self) -> dict[str, Any]:
-        """What a signed line says of it."""
+        """Return what a signed line says of it."""
         return {
             "address": self.address,
             "sent_at": iso(self.sent_at),
@@ -84,7 +83,7 @@ def _is_later_page(exchange: Exchange) -> bool:
 
 
 def _reaches_back(exchange: Exchange, resource: HistoryResource) -> bool:
-    """Whether a request for observations began where the history begins."""
+    """Return whether a request for observations began where the history begins."""
     if not exchange.path.endswith("/observations"):
         return False
     start = parse_qs(urlsplit(exchange.address).query).get("start")

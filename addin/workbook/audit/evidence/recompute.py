@@ -19,7 +19,7 @@ from addin.workbook.audit.evidence.crate import body_in, read_crate
 from addin.workbook.audit.evidence.exchanges import Exchange
 from addin.workbook.audit.evidence.recording import ReplayedConnections
 from addin.workbook.audit.numbers import place_of, read_back, rows_of, written_cell
-from addin.workbook.audit.results import CellResult, Standing, results
+from addin.workbook.audit.results import CellResult, Confidence, results
 from addin.workbook.audit.trusted import iso
 from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
@@ -31,7 +31,7 @@ from addin.workbook.refresh.report import Refreshed
 from dataservice.client import AsyncClient
 from udfs import Session
 from udfs.cells import Scalar
-from udfs.engine.registry import REGISTRY
+from udfs.engine import REGISTRY
 
 _NOWHERE = "http://127.0.0.1:9"
 _NO_KEY = f"ds_{'0' * 40}"
@@ -40,7 +40,7 @@ _NO_KEY = f"ds_{'0' * 40}"
 
 @dataclass(slots=True)
 class Recomputed:
-    """What came of working the numbers out again."""
+    """The result of working the numbers out again."""
 
     again: int = 0
     """Formulas that gave what was signed."""
@@ -134,14 +134,14 @@ def _with_formulas(path: Path, block: Block, target: Path, namespace: str) -> Pa
 def _compare(number: Mapping[str, Any], again: Mapping[Place, CellResult], found: Recomputed) -> None:
     name, spot, area = place_of(number)
     where = str(Area(*spot, *spot, sheet=name))
-    if number.get("standing") in (Standing.KEPT, Standing.LAST_KNOWN):
+    if number.get("standing") in (Confidence.KEPT, Confidence.LAST_KNOWN):
         found.not_fresh += 1
         return
     result = again.get((name, spot))
     if result is None and not number.get("calls"):
         found.unaffected += 1
         return
-    if result is None or result.standing is Standing.KEPT:
+    if result is None or result.standing is Confidence.KEPT:
         why = result.why if result is not None else "nothing came of it"
         found.differences.append(Difference(where, shown(rows_of(number)[0][0]), f"not worked out again: {why}"))
         return
@@ -170,7 +170,7 @@ def _compare(number: Mapping[str, Any], again: Mapping[Place, CellResult], found
 
 
 def _is_same(now: Scalar, signed: Any) -> bool:
-    """Whether a result would be written as the line writes it; an error by its code."""
+    """Return whether a result would be written as the line writes it; an error by its code."""
     return is_same_value(read_back(written_cell(now)), read_back(signed))
 
 

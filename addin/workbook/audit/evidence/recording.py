@@ -29,7 +29,7 @@ _TOLD = ("content-type", "content-encoding", "date")
 
 
 class Recording:
-    """What was sent in this run, and before it as far as a log knows; with `bodies`, what came back is kept there."""
+    """The requests of this run, and of earlier ones as far as a log knows; with `bodies`, answers are kept there."""
 
     def __init__(self, *, bodies: Path | None = None, clock: Callable[[], float] = time.time) -> None:
         self.sent: list[Exchange] = []
@@ -64,7 +64,7 @@ class Recording:
 
 
 def log_of(cache: Path, scope: str) -> Path:
-    """Where the requests of one key are noted; `scope` is the hash by which the cache names the key."""
+    """Return where the requests of one key are noted; `scope` is the hash by which the cache names the key."""
     return cache / "requests" / f"{hashlib.sha256(scope.encode()).hexdigest()[:24]}.jsonl"
 
 

@@ -41,6 +41,7 @@ from addin.workbook.calculation.reading.simple import comparison, is_simple
 MAX_WRITTEN = 200_000
 """Characters of one formula, on all its levels; names that stand for names could make billions."""
 
+_OF_ORDER = frozenset(("<", ">", "<=", ">="))
 _LOCAL_PREFIX = "_xlpm."
 
 
@@ -49,7 +50,7 @@ class _Refusal(Exception):  # noqa: N818 - it names a state of the formula, not 
 
 
 def analysed(shape: str, names: Names, namespace: str) -> Shape:
-    """What a shape does; the reason in `refused` where it cannot be worked out."""
+    """Return what a shape does; the reason in `refused` where it cannot be worked out."""
     found, read = Shape(), tokens(shape)
     try:
         if not is_readable(read):
@@ -112,7 +113,7 @@ def _local(text: str) -> str:
 
 @dataclass(slots=True)
 class _Around:
-    """What stands around a place: the LETs and LAMBDAs whose names are known there, outermost first, and conditions."""
+    """The surroundings of a place: LETs and LAMBDAs whose names are known there, outermost first, and conditions."""
 
     wrappers: tuple[tuple[tuple[Piece, ...], tuple[Piece, ...]], ...] = ()
     """What has to stand before and behind an expression, so that it can be worked out alone."""
@@ -150,7 +151,10 @@ class _Reader:
     def expression(self, tree: Expression) -> list[Piece]:
         """The pieces of an expression."""
         pieces: list[Piece] = []
+        has_order = any(isinstance(node, Token) and node.kind == "compare" and node.text in _OF_ORDER for node in tree)
         for place, node in enumerate(tree):
+            if has_order and isinstance(node, Token) and node.kind in ("hole", "text"):
+                self.shape.ordered.append(self._holes if node.kind == "hole" else node.text)
             pieces += self._node(node, tree, place)
         self._made += sum(len(piece) if isinstance(piece, str) else 1 for piece in pieces)
         if self._made > MAX_WRITTEN:
@@ -235,7 +239,7 @@ class _Reader:
         return [f"{name}(", *_joined(arguments), ")"]
 
     def _odd_arguments(self, name: str, node: CallNode) -> str:
-        """Why what a function is given makes its result doubtful; empty where it does not."""
+        """Return why what a function is given makes its result doubtful; empty where it does not."""
         has_many, ones = single_values(name, node.arguments, self._holes)
         self.shape.single += ones
         if has_many:
@@ -262,7 +266,7 @@ class _Reader:
                 return added
 
     def _why_refused(self, node: CallNode, name: str, *, is_called: bool) -> str:
-        """Why a function is not worked out, whatever its arguments; empty where it may be."""
+        """Return why a function is not worked out, whatever its arguments; empty where it may be."""
         if name == "SINGLE" or node.written.startswith("@"):
             return "it takes one cell of a range (@)"
         if "!" in node.written:
@@ -286,7 +290,7 @@ class _Reader:
         return found
 
     def _inside(self, around: _Around, name: str, node: CallNode, place: int, before: list[list[Piece]]) -> _Around:
-        """What stands around an argument, when those `before` it are read."""
+        """Return what stands around an argument, when those `before` it are read."""
         is_last = place == len(node.arguments) - 1
         if name == "LET" and place:
             bound = list(_joined(before[: place - place % 2]))
@@ -366,7 +370,7 @@ def _plain_local(text: str) -> str:
 
 
 def _mentions(pieces: Sequence[Piece], names: frozenset[str]) -> bool:
-    """Whether an expression uses one of these names."""
+    """Return whether an expression uses one of these names."""
     texts = (piece for piece in pieces if isinstance(piece, str) and not piece.startswith('"'))
     words = (word for piece in texts for word in re.findall(r"[^\W\d][\w.\\?]*", piece))
     return any(word.casefold() in names for word in words)

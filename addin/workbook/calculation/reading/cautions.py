@@ -34,8 +34,8 @@ ONE_VALUE: dict[str, AbstractSet[int]] = {
     **dict.fromkeys(("MIRR", "Z.TEST", "ZTEST"), frozenset({1, 2})),
     **dict.fromkeys(("NETWORKDAYS", "WORKDAY", "AGGREGATE"), frozenset({0, 1})),
     **dict.fromkeys(("NETWORKDAYS.INTL", "WORKDAY.INTL", "SERIESSUM"), frozenset({0, 1, 2})),
-    "LOOKUP": frozenset({0}),
-    "SUBTOTAL": frozenset({0}),
+    **dict.fromkeys(("LOOKUP", "SUBTOTAL", "N", "T", "TYPE"), frozenset({0})),
+    **dict.fromkeys(("OFFSET", "INDIRECT"), ALL - {0}),
     "WEEKNUM": ALL,
 }
 """Arguments of which Excel takes several values, one after the other, and an engine does not."""
@@ -174,7 +174,7 @@ def single_values(name: str, arguments: Sequence[Expression], first: int) -> tup
 
 
 def _spread(tree: Expression, first: int) -> tuple[bool, list[int]]:
-    """Whether an expression comes to several values, and the references that decide on it."""
+    """Return whether an expression comes to several values, and the references that decide on it."""
     many, ones = False, list[int]()
     for node in tree:
         if isinstance(node, Token):

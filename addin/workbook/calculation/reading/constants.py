@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,17 +11,35 @@ from addin.workbook.calculation.functions import plain_name
 from addin.workbook.calculation.reading.parsing import CallNode, Expression
 
 FIRST_YEAR, LONGEST_MONTH = 1900, 31
+_NO_LETTERS = re.compile(
+    r'"[^"]*"?|\\.|[_*].|\[(?!\$-F[48]00)[^\]]*\]|General|AM/PM|A/P|E[+-]', re.IGNORECASE | re.DOTALL
+)
+"""What stands in a number format for itself, or has a meaning as a whole."""
+_ODD_LETTER = re.compile(r"(?![ymdhsxk])[^\W\d_]|\[\$-F[48]00\]", re.IGNORECASE)
+"""What has a meaning in some languages only, or is a date as this computer shows it; an x or k is shown as it is."""
+
 MAX_REPEATED = 2_000
 """Times; a cell holds 32,767 characters, and engines differ about what does not fit."""
 
 
 def odd_constants(name: str, node: CallNode) -> str:
-    """Why what is written into a call makes its result doubtful; empty where it does not."""
+    """Return why what is written into a call makes its result doubtful; empty where it does not."""
     if name == "REPT" and _is_long(node):
         return "it repeats a text that may be longer than a cell can hold"
     if name == "DATE" and _is_first_year(node):
         return "programs disagree about days counted from 1900"
+    if name == "TEXT" and _has_odd_format(node):
+        return "its format has letters that mean something else in other programs, or nothing"
     return ""
+
+
+def _has_odd_format(node: CallNode) -> bool:
+    """Return whether a number format has letters that are neither a part of a date, nor quoted."""
+    match node.arguments[1:]:
+        case [[Token(kind="text", text=text)]]:
+            return _ODD_LETTER.search(_NO_LETTERS.sub("", text[1:-1].replace('""', '"'))) is not None
+        case _:
+            return False
 
 
 def _is_first_year(node: CallNode) -> bool:
@@ -34,7 +53,7 @@ def _is_first_year(node: CallNode) -> bool:
 
 
 def _is_long(node: CallNode) -> bool:
-    """Whether a text is repeated so often that joined to another it may not fit into a cell."""
+    """Return whether a text is repeated so often that joined to another it may not fit into a cell."""
     match node.arguments[1:]:
         case [[Token(kind="number", text=text)]]:
             return float(text) > MAX_REPEATED

@@ -50,7 +50,7 @@ def _second_reading(archive: zipfile.ZipFile, stream: BinaryIO) -> str:
 
 
 def _between(infos: list[zipfile.ZipInfo], end: int, stream: BinaryIO) -> str:
-    """What stands between the parts: some programs read them one after the other, and find more than are listed."""
+    """Return what is between the parts: some programs read them one after the other, and find more than are listed."""
     ends = [*(info.header_offset for info in infos[1:]), end]
     for info, following in zip(infos, ends, strict=False):
         stream.seek(info.header_offset + _LENGTHS_AT)

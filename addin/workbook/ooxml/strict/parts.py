@@ -123,7 +123,7 @@ def check_parts(names: Iterable[str], book: str, relations: Iterable[Relation], 
 
 
 def _types(root: Any, part: str) -> Callable[[str], str]:
-    """What tells the type of a part; raises `WorkbookError` where two are given."""
+    """Return what tells the type of a part; raises `WorkbookError` where two are given."""
     by_name: dict[str, str] = {}
     by_ending: dict[str, str] = {}
     for element in root:

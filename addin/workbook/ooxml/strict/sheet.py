@@ -87,7 +87,7 @@ def _is_plain_number(value: Any) -> bool:
 
 
 def _is_plain_formula(cell: Any) -> bool:
-    """Whether a cell begins with an ordinary formula, and no letters stand between its parts."""
+    """Return whether a cell begins with an ordinary formula, and no letters stand between its parts."""
     formula = cell[0]
     is_plain = formula.tag == _F and not formula.attrib and not len(formula)
     return is_plain and cell.text is None and formula.tail is None and cell[1].tail is None

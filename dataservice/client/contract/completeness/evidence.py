@@ -37,7 +37,7 @@ FEW_FILTERED = {"wire": frozenset(range(3, 10)), "posts": frozenset({3, 5})}
 
 @dataclass(frozen=True, slots=True)
 class ListSeen:
-    """What the pages of one kind of list have shown.
+    """The pages seen of one kind of list.
 
     `most` is the most that a page held, `unfiltered` the same of those that were asked for without a filter.
     `goes_on`: whether others came behind a page that said nothing of them, asked by `offset`; None where that was not
@@ -67,7 +67,7 @@ class AskedDays:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the pages of a service have shown so far.
+    """The evidence that the pages of a service have given so far.
 
     `most_rows` is the most that a page held: one with fewer is the last one. `totals_are_whole`: a total was seen to
     count more than its own page. `start_included`: whether the first day of a window belongs to it; None where that was
@@ -113,7 +113,7 @@ class Evidence:
         return replace(self, lists={**self.lists, kind: seen})
 
     def list_seen(self, kind: str) -> ListSeen:
-        """What lists of this kind have shown."""
+        """Return what lists of this kind have shown."""
         return self.lists.get(kind, LIST_UNSEEN)
 
     def after_window(self, found: Observations) -> Evidence:
@@ -122,11 +122,11 @@ class Evidence:
         return replace(self, whole_rows=rows, whole_days=days)
 
     def was_whole(self, found: Observations) -> bool:
-        """Whether larger windows came whole, so that these rows are not cut to so many, or to so long a time."""
+        """Return whether larger windows came whole, so that these rows are not cut to so many, or to so long a time."""
         return len(found) <= self.whole_rows and days_over(found) <= self.whole_days
 
     def goes_on(self, kind: str, rows: int, *, is_limited: bool, filters: int = 0) -> bool:
-        """Whether to ask for more of a list that says nothing.
+        """Return whether to ask for more of a list that says nothing.
 
         One without a limit is asked on at such sizes as services cut lists at, or as its kind or others showed to go
         on; one that was asked with a limit only where lists were seen to, and if it may be a page.
@@ -140,7 +140,7 @@ class Evidence:
         return is_common_size(rows) if known is None else known and rows > 0
 
     def may_be_cut(self, kind: str, rows: int, *, is_limited: bool, filters: int = 0) -> bool:
-        """Whether others may lie behind so many records: services cut lists at such a size, and none was longer.
+        """Return whether others may lie behind so many records: services cut lists at such a size, and none was longer.
 
         A list that was asked without a limit may be cut at a few, too, until one was seen to end or to go on.
         """
@@ -212,7 +212,7 @@ NOTHING_SEEN = Evidence()
 
 @dataclass(slots=True)
 class Evidences:
-    """What is known of one service, as it grows."""
+    """The evidence about one service, as it grows."""
 
     now: Evidence = NOTHING_SEEN
 

@@ -33,7 +33,7 @@ OVERLAP_ROWS = 24
 
 
 def leaves_out(thin: Observations, full: Observations) -> bool:
-    """Whether the one look shows a part only of the days that the other one has observations of, and no other day."""
+    """Return whether the one look shows only a part of the days of the other one, and no other day."""
     if not len(thin) or not len(full):
         return False
     first, last = max(thin.first_day, full.first_day), min(thin.last_day, full.last_day)
@@ -44,7 +44,7 @@ def leaves_out(thin: Observations, full: Observations) -> bool:
 
 
 def tells_alike(one: Observations, other: Observations) -> bool:
-    """Whether two looks show observations of the same days, and of enough of them."""
+    """Return whether two looks show observations of the same days, and of enough of them."""
     if not len(one) or not len(other):
         return False
     first, last = max(one.first_day, other.first_day), min(one.last_day, other.last_day)
@@ -89,7 +89,7 @@ def overlapping(window: Window, known: Observations, page_rows: int) -> Window:
 
 
 def _is_next(window: Window, behind: Observations) -> bool:
-    """Whether no other days lie between a window and what is known behind it."""
+    """Return whether no other days lie between a window and what is known behind it."""
     step_days = (behind.last_day - behind.first_day).days / (len(behind) - 1)
     return (behind.first_day - window.end).days <= 7 + 2 * step_days
 

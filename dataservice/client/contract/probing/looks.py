@@ -31,7 +31,7 @@ class Looks:
     """The day of the month on which the period of the quota was seen to begin."""
 
     def content(self, name: str) -> Any:
-        """What an answer says; None where it says nothing that can be read, or was not asked for."""
+        """Return what an answer says; None where it says nothing that can be read, or was not asked for."""
         body = self.answers.get(name)
         if body is None or body.status != 200:
             return None
@@ -83,13 +83,13 @@ class Looks:
         return None
 
     def says_nothing(self, name: str) -> bool:
-        """Whether an answer says nothing of what follows its rows."""
+        """Return whether an answer says nothing of what follows its rows."""
         content, rows = self.content(name), self.rows(name) or []
         said = following(content if isinstance(content, Mapping) else {}, self.answers.get(name, b""), len(rows))
         return said.more is None and said.total is None
 
     def goes_on(self, name: str, *, is_limited: bool = False) -> bool | None:
-        """Whether a list that says nothing went on behind its page; None where that was not seen.
+        """Return whether a list that says nothing went on behind its page; None where that was not seen.
 
         With a limit, the same again only shows that `offset` is ignored.
         """
@@ -101,7 +101,7 @@ class Looks:
         return bool(more)
 
     def lists(self) -> dict[str, ListSeen]:
-        """What each kind of list has shown; of posts and the wire nothing was filtered."""
+        """Return what each kind of list has shown; of posts and the wire nothing was filtered."""
         seen = {"indices": ListSeen(goes_on=self.goes_on("indices"))} if self.rows("indices") else {}
         for name, kind in FEEDS.items():
             rows = len(self.rows(name) or [])
@@ -110,7 +110,7 @@ class Looks:
         return seen
 
     def may_be_newest(self) -> bool:
-        """Whether the window of everything may hold the newest rows alone: it says nothing, and nothing follows it."""
+        """Return whether the window of everything may hold the newest rows alone: nothing is said, nothing follows."""
         rest = self.rows("rest")
         return self.says_nothing("all") and len(self.rows("all") or []) > 1 and rest is not None and len(rest) <= 1
 
@@ -120,12 +120,12 @@ class Looks:
         return rows if self.rows("before") and rows % 50 == 0 else 0
 
     def has_thin_details(self) -> bool:
-        """Whether the recent history leaves days out that a window shows."""
+        """Return whether the recent history leaves days out that a window shows."""
         recent = self.series("detail")
         return recent is not None and any(leaves_out(recent, found) for found in self._windows())
 
     def has_thin_windows(self) -> bool:
-        """Whether a window leaves days out that the recent history or a shorter window shows."""
+        """Return whether a window leaves days out that the recent history or a shorter window shows."""
         told = [found for found in (self.series("detail"), *self._windows()) if found is not None]
         return any(leaves_out(thin, full) for thin in self._windows() for full in told)
 

@@ -46,7 +46,7 @@ def findings(looks: Looks) -> list[Finding]:
 
 
 def _found(judge: Callable[[Looks], Iterator[Finding]], looks: Looks) -> Iterator[Finding]:
-    """What one judge finds; what it cannot read is a finding, too."""
+    """Return what one judge finds; what it cannot read is a finding, too."""
     try:
         yield from judge(looks)
     except DataServiceError as error:
@@ -86,7 +86,7 @@ def _beside(looks: Looks, name: str) -> Mapping[str, Any]:
 
 
 def _stands_in(looks: Looks, name: str) -> str:
-    """What the records of an answer stand in."""
+    """Return what the records of an answer stand in."""
     content = looks.content(name)
     if isinstance(content, list):
         return "nothing"
@@ -275,7 +275,7 @@ def _step_days(series: Observations | None) -> int:
 
 
 def _agreement(looks: Looks) -> Iterator[Finding]:
-    """Whether the detail and a window tell the same observations in the same way."""
+    """Return whether the detail and a window tell the same observations in the same way."""
     recent, window = looks.recent(), looks.tail()
     if recent is None or window is None or not len(recent) or not len(window):
         return
@@ -417,7 +417,7 @@ def _lists(looks: Looks) -> Iterator[Finding]:
 
 
 def _most(looks: Looks, name: str, kind: str, rows: int) -> Finding:
-    """How many posts or items there are on a page, and whether others lie behind those that were asked for."""
+    """Return how many posts or items there are on a page, and whether others lie behind those that were asked for."""
     goes_on = looks.goes_on(name, is_limited=True)
     may_be_cut = looks.says_nothing(name) and NOTHING_SEEN.may_be_cut(kind, rows, is_limited=True)
     is_cut = rows < LIST_LIMIT and may_be_cut and goes_on is not False

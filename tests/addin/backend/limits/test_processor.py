@@ -59,13 +59,14 @@ async def test_callers_without_a_proven_key_have_together_what_one_key_has(clock
 
 
 async def test_what_was_used_long_ago_counts_no_more(clock):
-    processor = Processor(timer=clock)
+    processor, told = Processor(timer=clock), []
+    processor.counted = lambda seconds, is_proven: told.append((seconds, is_proven))
     caller = CallerTurns(processor, "10.0.0.1")
     caller.count(0.4)
     assert processor.used_lately_s("10.0.0.1") == pytest.approx(0.4)
     clock.work(10 * HALF_LIFE_S)
     assert processor.used_lately_s("10.0.0.1") < 0.001
-    assert processor.used_s == {True: 0.0, False: 0.4}
+    assert (told, caller.used_s) == ([(0.4, False)], 0.4), "what it has used in all is still known"
 
 
 async def test_who_leaves_while_waiting_for_a_turn_holds_up_nobody(clock):

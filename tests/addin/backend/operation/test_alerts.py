@@ -27,6 +27,7 @@ HEALTHY = {
     f"addin_disk_free_bytes{OF}": "5000000000x180",
     f"addin_certificate_end_seconds{OF}": "7776000x180",
     f"addin_workers{OF}": "4x180",
+    f"addin_workers_wanted{OF}": "4x180",
     OK_RESPONSES: "0+600x180",
     FAILED_RESPONSES: "0x180",
     FAST: "0+600x180",
@@ -35,11 +36,11 @@ HEALTHY = {
 """Three hours, a value a minute, in which all is well."""
 
 INCIDENTS = {
-    "": {},
+    "": {f"addin_workers{OF}": "4x60 5x3 4x117"},
     "AddinDown": {f"up{OF}": "1x60 0x120"},
     "AddinServiceAway": {f"addin_service_up{OF}": "1x60 0x120"},
     "AddinStoreAway": {f"addin_store_up{OF}": "1x60 0x120"},
-    "AddinLedgerAway": {f"addin_ledger_up{OF}": "1x60 0x120"},
+    "AddinLedgerAway": {f"addin_ledger_up{OF}": "1x60 0x120", FAILED_RESPONSES: "0x60 0+300x120"},
     "AddinProviderAway": {f"addin_provider_up{OF}": "1x60 0x120"},
     "AddinQuotaLow": {f"addin_budget_remaining{OF}": "9000x60 900x120"},
     "AddinDiskFull": {f"addin_disk_free_bytes{OF}": "5000000000x60 400000000x120"},
@@ -99,7 +100,7 @@ def test_alerts_and_dashboard_name_metrics_that_there_are_and_runbooks_that_are_
     told = told_metrics()
     dashboard = (FILES / "dashboard.json").read_text(encoding="utf-8")
     json.loads(dashboard)
-    named = set(re.findall(r"\baddin_\w+", dashboard + "".join(rule["expr"] for rule in RULES)))
+    named = set(re.findall(r"\baddin_\w+", dashboard + " ".join(rule["expr"] for rule in RULES)))
     assert named <= told
     assert {name for name, _ in GAUGES.values()} <= told
     page = (PROJECT / "docs" / "operations.md").read_text(encoding="utf-8")

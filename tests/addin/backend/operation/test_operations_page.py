@@ -94,7 +94,7 @@ def test_haproxy_accepts_the_set_up(tmp_path):
     if haproxy is None:
         pytest.skip("no haproxy on this machine")
     text = (FILES / "haproxy.cfg").read_text(encoding="utf-8").replace(" ssl crt /etc/ssl/addin-with-key.pem", "")
-    (tmp_path / "haproxy.cfg").write_text(text.replace(":443", "127.0.0.1:0"), encoding="utf-8")
+    (tmp_path / "haproxy.cfg").write_text(text.replace(":443", "127.0.0.1:8443"), encoding="utf-8")
     done = subprocess.run(
         [haproxy, "-c", "-f", str(tmp_path / "haproxy.cfg")], capture_output=True, text=True, check=False
     )

@@ -35,3 +35,12 @@ def test_what_was_learned_long_ago_says_nothing_of_now():
     assert watch.was_told_within(60)
     now = 61.0
     assert not watch.was_told_within(60)
+
+
+def test_after_one_failure_the_service_is_in_doubt_until_it_answers_or_is_away():
+    watch = ServiceWatch(clock=lambda: 0.0)
+    assert not watch.is_in_doubt
+    watch.failed("ConnectError")
+    assert watch.is_in_doubt
+    watch.answered(200)
+    assert not watch.is_in_doubt

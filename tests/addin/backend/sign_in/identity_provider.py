@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import jwt
-from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -43,9 +44,8 @@ class IdentityProvider:
     url: str = ""
     asked: dict[str, dict[str, str]] = field(default_factory=dict)
     """By code, what the sign-in asked for."""
-
-    def __post_init__(self) -> None:
-        self.signing = self.published = rsa.generate_private_key(65_537, 2048)
+    signing: RSAPrivateKey = field(default_factory=lambda: usual_key())
+    published: RSAPrivateKey = field(default_factory=lambda: usual_key())
 
     async def discovery(self, _: Request) -> Response:
         names = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys"}
@@ -89,19 +89,37 @@ class IdentityProvider:
         return JSONResponse({"access_token": "x", "token_type": "Bearer", "id_token": token})
 
 
+def new_key() -> RSAPrivateKey:
+    """A key that nobody had before."""
+    return generate_private_key(65_537, 2048)
+
+
+@cache
+def usual_key() -> RSAPrivateKey:
+    """The key of every provider that changes none: making one takes a tenth of a second."""
+    return new_key()
+
+
 @contextmanager
 def provider(**claims: Any) -> Iterator[IdentityProvider]:
     """A provider inside the block, which signs in whoever the claims say."""
     made = IdentityProvider(claims)
+    with served(made):
+        yield made
+
+
+@contextmanager
+def served(made: IdentityProvider, port: int = 0) -> Iterator[None]:
+    """Serve a provider inside the block."""
     routes = [
         Route("/.well-known/openid-configuration", made.discovery),
         Route("/keys", made.keys),
         Route("/authorize", made.authorize),
         Route("/token", made.token, methods=["POST"]),
     ]
-    with running(Starlette(routes=routes), listen("127.0.0.1", 0)) as url:
+    with running(Starlette(routes=routes), listen("127.0.0.1", port)) as url:
         made.url = url
-        yield made
+        yield
 
 
 @contextmanager

@@ -4,32 +4,34 @@ import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from select import select
+from threading import Event
 
 from dataservice.worker_processes import STALL_S
 from tests.addin.backend.workers.workers import PATIENCE_S, workers_of
 
 SLUGS = ("us-cpi", "cboe.vix", "btc-usd", "eia.wti.spot")
 CALLS = [["SIGNAL", slug] for slug in SLUGS]
+BETWEEN_LOOKS = Event()
+"""Whoever looks without a pause takes the processor from what is looked for."""
 
 
 def ended(pids) -> bool:
     """Whether all these processes end in time."""
     ends = time.monotonic() + PATIENCE_S
-    while any(Path(f"/proc/{pid}/stat").exists() and "Z" not in _state(pid) for pid in pids):
-        if time.monotonic() > ends:
-            return False
-    return True
+    return all(_ends_before(ends, pid) for pid in pids)
 
 
-def _state(pid) -> str:
+def _ends_before(ends: float, pid: int) -> bool:
     try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except OSError:
-        return "Z"
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    with os.fdopen(watched) as process:  # readable as soon as it has ended
+        return bool(select([process], [], [], max(0.0, ends - time.monotonic()))[0])
 
 
-def test_all_workers_have_one_cache_one_refresh_one_key_and_one_status(service, tmp_path):
+def test_all_workers_have_one_cache_one_refresh_one_key_one_status_and_one_end(service, tmp_path):
     with workers_of(service, tmp_path, 2, api_key="") as workers:
         assert {worker["key"]["set"] for worker in statuses(workers)} == {False}
         saved = workers.ask("POST", "/key", {"key": service.key})
@@ -57,6 +59,7 @@ def test_all_workers_have_one_cache_one_refresh_one_key_and_one_status(service, 
 
         workers.ask("DELETE", "/key")
         assert {worker["key"]["set"] for worker in statuses(workers)} == {False}
+        leave_nothing_when_stopped(workers)
 
 
 def statuses(workers):
@@ -68,6 +71,17 @@ def statuses(workers):
     return told
 
 
+def leave_nothing_when_stopped(workers):
+    """Neither a process nor a line but the usual one stays after Ctrl-C."""
+    pids = workers.pids
+    workers.process.send_signal(signal.SIGINT)
+    printed, errors = workers.process.communicate(timeout=PATIENCE_S)
+    assert workers.process.returncode == 0
+    assert printed.endswith("Stopped.\n")
+    assert "Traceback" not in errors
+    assert ended(pids)
+
+
 def test_when_a_worker_is_killed_every_call_ends_and_another_takes_its_place(service, tmp_path):
     with workers_of(service, tmp_path, 2) as workers:
         service.running.latency_s = 0.5
@@ -76,6 +90,7 @@ def test_when_a_worker_is_killed_every_call_ends_and_another_takes_its_place(ser
             under_way = [threads.submit(workers.batch, *CALLS) for _ in range(8)]
             while service.running.request_count == 0:  # the kill shall meet requests under way
                 assert not all(each.done() for each in under_way)
+                BETWEEN_LOOKS.wait(0.01)
             os.kill(doomed, signal.SIGKILL)
             replies = [each.result() for each in under_way]
         assert all("value" in answer for reply in replies for answer in reply["answers"])
@@ -83,7 +98,9 @@ def test_when_a_worker_is_killed_every_call_ends_and_another_takes_its_place(ser
         assert doomed not in workers.answering(2)
 
 
-def test_a_worker_that_does_not_move_keeps_no_other_from_being_replaced(service, tmp_path):
+def test_a_worker_that_does_not_move_keeps_no_other_from_being_replaced_and_all_end_with_who_watches_them(
+    service, tmp_path
+):
     with workers_of(service, tmp_path, 2) as workers:
         still, doomed = workers.answering(2)
         os.kill(still, signal.SIGSTOP)
@@ -93,23 +110,9 @@ def test_a_worker_that_does_not_move_keeps_no_other_from_being_replaced(service,
             ends = time.monotonic() + STALL_S / 3
             while len(workers.pids) < 2 or doomed in workers.pids:
                 assert time.monotonic() < ends
+                BETWEEN_LOOKS.wait(0.05)
         finally:
             os.kill(still, signal.SIGCONT)
-
-
-def test_stopped_they_leave_no_process_and_no_file(service, tmp_path):
-    with workers_of(service, tmp_path, 2) as workers:
-        pids = workers.pids
-        workers.process.send_signal(signal.SIGINT)
-        printed, errors = workers.process.communicate(timeout=PATIENCE_S)
-    assert workers.process.returncode == 0
-    assert printed.endswith("Stopped.\n")
-    assert "Traceback" not in errors
-    assert ended(pids)
-
-
-def test_workers_end_by_themselves_when_the_process_that_watches_them_is_killed(service, tmp_path):
-    with workers_of(service, tmp_path, 2) as workers:
         pids = workers.pids
         workers.process.kill()
         assert ended(pids)
@@ -126,5 +129,6 @@ def test_on_sighup_workers_with_the_settings_of_now_take_the_place_of_the_others
         while before & set(workers.pids) or len(workers.pids) < 2:
             assert time.monotonic() < ends
             assert workers.ask("GET", "/health")["ok"]  # nobody is refused meanwhile
+            BETWEEN_LOOKS.wait(0.05)
         after = workers.ask("GET", "/status")
     assert (told["budget"]["reserve"], after["budget"]["reserve"]) == (0, 7)

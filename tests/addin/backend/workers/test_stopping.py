@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from addin.tls.certificates import Certificates
-from tests.addin.backend.workers.test_serve_workers import ended
+from tests.addin.backend.workers.test_serve_workers import BETWEEN_LOOKS, ended
 from tests.addin.backend.workers.workers import PATIENCE_S, Workers, workers_of
 from tests.addin.commands import environment
 from tests.addin.serving import address_in, ctrl_c, started
@@ -30,6 +30,7 @@ def loading(workers, service, threads):
     asking = threads.submit(as_pages_ask, workers.url, CALLS)
     while service.running.request_count < 20:
         assert not asking.done()
+        BETWEEN_LOOKS.wait(0.01)
     return asking
 
 
@@ -66,6 +67,7 @@ def test_ctrl_c_while_they_load_ends_them_with_one_line(service, tmp_path, is_lo
             workers = Workers(address_in(process), process)
             while len(pids := workers.pids) < 2:
                 assert process.poll() is None
+                BETWEEN_LOOKS.wait(0.02)
             if is_long:
                 workers.answering(2)
             ctrl_c(process)

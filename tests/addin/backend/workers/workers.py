@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import httpx
@@ -68,6 +69,7 @@ class Workers:
             found = {each["worker"] for each in told if each["worker"] in self.pids} | found & {*self.pids}
             if len(found) >= count:
                 return found
+            Event().wait(0.05)
         raise AssertionError(f"only {found} answer of {self.pids}")
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from addin.calc.configuration import Names
 from addin.calc.soffice import clean_environment
-from addin.cli.uninstall.completion import completion_traces
-from addin.cli.uninstall.office import calc_traces
-from addin.cli.uninstall.trace import files_trace
+from addin.cli.uninstall.installed_item import item_of_files
+from addin.cli.uninstall.installed_items import completion_items
+from addin.cli.uninstall.office import calc_items
 from tests.addin.commands import addin, command, environment
 
 OURS = ("dataservice", "addin")
@@ -85,14 +85,14 @@ def test_what_cannot_be_removed_is_told_and_the_rest_is_removed(user, service):
 
 def test_a_failing_step_leaves_the_others_their_turn(tmp_path, capsys):
     from addin.cli.commands.uninstall import _remove
-    from addin.cli.uninstall.trace import Trace
+    from addin.cli.uninstall.installed_item import InstalledItem
 
     def locked():
         raise PermissionError("in use by another program")
 
     file = tmp_path / "file"
     file.write_text("x")
-    assert _remove([Trace("the log", "there", locked), *files_trace("the cache", [file])]) is True
+    assert _remove([InstalledItem("the log", "there", locked), *item_of_files("the cache", [file])]) is True
     printed = capsys.readouterr()
     assert "Could not remove the log (there): in use by another program" in printed.err
     assert "Removed the cache." in printed.out
@@ -105,19 +105,19 @@ def test_completion_goes_with_the_line_that_loads_it_and_no_other(tmp_path):
     file.write_text("complete addin")
     rc = tmp_path / ".bashrc"
     rc.write_text(f"alias a=b\nsource '{file}'\nsource other.sh\n", encoding="utf-8")
-    (trace,) = completion_traces(tmp_path)
-    trace.remove()
+    (item,) = completion_items(tmp_path)
+    item.remove()
     assert rc.read_text(encoding="utf-8") == "alias a=b\nsource other.sh\n"
-    assert list(completion_traces(tmp_path)) == []
+    assert list(completion_items(tmp_path)) == []
 
 
 def test_the_extension_is_found_in_the_list_of_what_libreoffice_has(tmp_path):
     listed = tmp_path / ".config/libreoffice/4/user/uno_packages/cache/uno_packages.pmap"
     listed.parent.mkdir(parents=True)
     listed.write_bytes(b"Pmp1\n\0\x18org.dataservice.addin.fin\0lu1.tmp\0our.oxt\0\x0forg.other.addin\0")
-    assert [trace.where for trace in calc_traces(tmp_path)] == [Names("FIN").identifier]
+    assert [item.where for item in calc_items(tmp_path)] == [Names("FIN").identifier]
     listed.write_bytes(b"Pmp1\n")
-    assert list(calc_traces(tmp_path)) == []
+    assert list(calc_items(tmp_path)) == []
 
 
 NO_UNOPKG = sys.platform != "linux" or shutil.which("unopkg") is None or os.geteuid() == 0

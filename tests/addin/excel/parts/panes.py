@@ -74,7 +74,10 @@ class Pane:
 
     def texts(self, selector: str) -> list[str]:
         """The texts of everything visible that the CSS selector finds, in one line each."""
-        found = self.run(lambda page: page.locator(selector).filter(visible=True).all_inner_texts())
+        texts = "(found) => found.every((it) => it.isConnected) ? found.map((it) => it.innerText) : null"
+        found = None
+        while found is None:  # what is drawn anew between finding and reading is looked for again
+            found = self.run(lambda page: page.locator(selector).filter(visible=True).evaluate_all(texts))
         return [" ".join(text.split()) for text in found]
 
     def text(self, selector: str) -> str:
@@ -157,7 +160,8 @@ def form_of(chromium: Chromium, backend: RunningBackend, function: str) -> Itera
 
 def violations(pane: Pane, axe: str) -> list[str]:
     """What axe-core finds that is serious or worse, in one line each."""
-    pane.tab.evaluate(f"() => {{ {axe} }}")
+    if not pane.tab.evaluate("'axe' in globalThis"):
+        pane.tab.evaluate(f"() => {{ {axe} }}")
     found = pane.tab.evaluate("axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations)")
     serious = [each for each in found if each["impact"] in ("serious", "critical")]
     return [f"{each['id']}: {json.dumps([node['target'] for node in each['nodes']])}" for each in serious]

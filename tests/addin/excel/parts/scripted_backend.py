@@ -16,7 +16,7 @@ from starlette.routing import Route
 from addin.backend.serving import running
 from addin.config.settings import Settings
 from addin.excel.assets import excel_assets
-from addin.excel.scripts import functions_script, refresh_script
+from addin.excel.pages import functions_script, refresh_script
 from tests.addin.backends import usual_listener
 from tests.project.files import PROJECT
 from udfs import REGISTRY

@@ -8,6 +8,7 @@ from openpyxl.worksheet.formula import DataTableFormula
 from xlsxwriter import Workbook
 
 from addin.workbook.calculation.proof import LOSES_DIGITS, NOT_SORTED
+from addin.workbook.calculation.reading.oddities import HARDLY_ANY
 from addin.workbook.calculation.results import IN_A_CIRCLE
 from addin.workbook.freeze import StaleValuesError, freeze_book
 from addin.workbook.refresh.refresh import refresh_book
@@ -58,6 +59,7 @@ async def test_no_value_is_chosen_out_of_a_range(service: EmbeddedService, tmp_p
         ("=LEN(FORMULATEXT(A1))", "FORMULATEXT depends on more than values"),
         ('=CELL("row",A1)+1', "CELL depends on more than values"),
         ("=A1+1234567890123456", "1234567890123456 has more than 15 digits, and programs cut it off"),
+        ("=IF(A1>0,1E308*10,0)", "1E308 is larger than any number in a formula"),
         ('=LEN(REPT("x",32767)&A1)', "it repeats a text that may be longer than a cell can hold"),
     ],
 )
@@ -122,6 +124,8 @@ async def test_a_circle_is_told_in_plain_words(service: EmbeddedService, tmp_pat
         ("=XLOOKUP(4,H1:H4,H1:H4,0,-1,2)+0*A1", NOT_SORTED),
         ("=XMATCH(4,H1:H4,0,-2)+0*A1", NOT_SORTED),
         ("=FV(H5,H6,H7,H8)+0*A1", LOSES_DIGITS),
+        ("=IF(A1>0,SKEW({3,1,2,5,4}),0)", "its value may be nothing but rounding, which programs show differently"),
+        ("=IF(A1>0,IRR({-1,2,-1}),0)", HARDLY_ANY),
     ],
 )
 async def test_searches_by_halves_and_lost_digits_are_left(

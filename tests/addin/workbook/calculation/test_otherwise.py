@@ -57,6 +57,11 @@ async def test_sumif_adds_up_as_many_cells_as_it_tests(service: EmbeddedService,
         "SUM(EDATE(E1:E3,1))",
         "SUM(ISEVEN(E1:E3)*1)",
         "SUM(SUBTOTAL({1,9},E1:E3))",
+        "SUM(INDEX(F1:F10,N(IF(1,F1:F3))))",
+        'LEN(T(IF(1,{"a","bc"})))',
+        "TYPE(E1:E3)",
+        "SUM(OFFSET(E1,F1:F3,0))",
+        'SUM(N(INDIRECT("E"&{1,2})))',
     ],
 )
 async def test_several_values_where_engines_take_one_are_left(service: EmbeddedService, tmp_path: Path, formula: str):

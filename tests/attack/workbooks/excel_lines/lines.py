@@ -19,13 +19,15 @@ from udfs.errors import CellError
 LINES = Path(__file__).resolve().parents[5] / "shared" / "truth" / "excel365.jsonl"
 CALL = '_xldudf_DS_SIGNAL("us-cpi")'
 FORMULA, BESIDE = "BZ999", "CA999"
-"""Where a formula stands, and the cell with a call that it rests on: below and right of what nearly all lines read."""
+"""Where a formula stands whose line does not tell, and the cell with a call: beyond what nearly all lines read."""
+FIRST = "Z1"
+"""Where Excel had the formulas of suites whose lines are called by what they show, not by a cell."""
 NEAR = 1e-9
 """Relative difference of two numbers that count as the same: Excel's stored results are rounded to 15 digits."""
 CURRENCY = 0.5001e-4
 """Excel rounds what it gives a currency format to four places; a result with four places may be one."""
 
-_CELL = re.compile(r"([A-Z]+)([0-9]+)")
+_CELL = re.compile(r"([A-Z]{1,3})([0-9]+)")
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
@@ -59,6 +61,8 @@ class Line:
     formula: str
     cells: Mapping[str, Any]
     excel: Any
+    place: str = FORMULA
+    """The cell in which Excel had it."""
 
     def inside_of(self, way: Way) -> str:
         """The formula as it stands in the book."""
@@ -69,7 +73,12 @@ class Line:
 def read_lines(path: Path = LINES) -> list[Line]:
     """Every line of the file."""
     parsed = (json.loads(text) for text in path.read_text(encoding="utf-8").splitlines())
-    return [Line(each["suite"], each["formula"], each["cells"], each["excel"]) for each in parsed]
+    return [Line(each["suite"], each["formula"], each["cells"], each["excel"], _place(each)) for each in parsed]
+
+
+def _place(line: Mapping[str, Any]) -> str:
+    place = line["id"] if _CELL.fullmatch(line["id"]) else FIRST
+    return FORMULA if place in line["cells"] else place
 
 
 def is_right(shown: Scalar, excel: Any) -> bool:
@@ -97,10 +106,10 @@ def _sheet(line: Line, way: Way, *, is_dynamic: bool) -> str:
     cells = {name: _cell(name, value) for name, value in line.cells.items()}
     if not way.is_inside:
         cells[BESIDE] = f'<c r="{BESIDE}"><f>{escape(CALL, quote=False)}</f></c>'
-    array, meta = (f' t="array" ref="{FORMULA}"', ' cm="1"') if is_dynamic else ("", "")
+    array, meta = (f' t="array" ref="{line.place}"', ' cm="1"') if is_dynamic else ("", "")
     text = f"<f{array}>{escape(line.inside_of(way), quote=False)}</f>"
     kind, value = _value(line.excel) if way.is_stored else ("", "")
-    cells[FORMULA] = f'<c r="{FORMULA}"{meta}{kind}>{text}{value}</c>'
+    cells[line.place] = f'<c r="{line.place}"{meta}{kind}>{text}{value}</c>'
     rows: dict[int, list[str]] = {}
     for name in sorted(cells, key=spot_of_name):
         rows.setdefault(spot_of_name(name)[0], []).append(cells[name])

@@ -19,7 +19,7 @@ from addin.workbook.ooxml.package import Package
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.refresh.report import Refreshed
 from addin.workbook.template.build import example_session
-from tests.attack.workbooks.excel_lines.lines import FORMULA, Line, Way, is_right, spot_of_name, write_book
+from tests.attack.workbooks.excel_lines.lines import Line, Way, is_right, spot_of_name, write_book
 from udfs.cells import Scalar
 
 LINES_A_BOOK = 150
@@ -80,10 +80,10 @@ async def measure(
 
 def _compare_frozen(live: Path, frozen: Path, lines: Sequence[Line], found: Found) -> None:
     """Count the lines that a frozen copy shows otherwise than the book that it was made of."""
-    spot = spot_of_name(FORMULA)
     with Package(live) as before, Package(frozen) as after:
         books = Book(before), Book(after)
         for number, line in enumerate(lines):
+            spot = spot_of_name(line.place)
             shown, kept = (book.sheet(f"L{number}").value(spot) for book in books)
             if str(shown) != str(kept):
                 found.counts["frozen otherwise"] += 1
@@ -115,13 +115,12 @@ async def _answered(asked: Sequence[list[Any]]) -> list[float]:
 
 
 def _count(path: Path, lines: Sequence[Line], way: Way, report: Refreshed, found: Found) -> None:
-    spot = spot_of_name(FORMULA)
     unproven = {cell.cell: cell.unproven for cell in report.unproven}
     reasons = {note.where: note.why for note in (*report.skipped, *report.kept)}
     with Package(path) as package:
         book = Book(package)
         for number, line in enumerate(lines):
-            name = f"L{number}"
+            name, spot = f"L{number}", spot_of_name(line.place)
             sheet = book.sheet(name)
             shown = sheet.value(spot)
             why = unproven.get((name, spot)) or reasons.get(str(Area(*spot, *spot, sheet=name)))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataservice.client.archive.codec import pack_vintages, unpack_vintages
+from dataservice.client.archive.codec import pack_first_look, pack_vintages, unpack_vintages
 from dataservice.client.archive.facts import Facts
 from dataservice.client.archive.looked import Looked
 from dataservice.client.archive.vintages import Vintages
@@ -98,3 +98,12 @@ def test_other_bytes_are_refused():
     for wrong in (b"", b"\x00", packed[:-3], msgspec.msgpack.encode((2, 0, 0, 1, 0, b""))):
         with pytest.raises((ValueError, msgspec.MsgspecError)):
             unpack_vintages(wrong)
+
+
+@given(st.integers(1, 9), st.sampled_from([1.5, float("nan")]), st.booleans(), st.sampled_from([FIRST, date.min]))
+def test_a_first_look_is_packed_as_any_other_part(days, value, is_brief, start):
+    found = observations(dict.fromkeys(range(days), value))
+    looked = Looked.never().at(Window(start, date.max), 9)
+    whole = Vintages(Facts.found(found, found.times[:0], 9, is_brief=is_brief), looked)
+    assert same(unpack_vintages(pack_first_look(found, 9, looked, is_brief=is_brief)), whole)
+    assert same(unpack_vintages(pack_vintages(whole)), whole)

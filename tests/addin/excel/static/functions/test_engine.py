@@ -100,7 +100,7 @@ def test_dates_arrive_as_numbers_with_their_format(engine, scripted):
     ]
 
 
-def test_twenty_thousand_calls_of_one_recalculation_take_two_batches(engine, scripted):
+def test_twenty_thousand_calls_of_one_recalculation_take_few_batches(engine, scripted):
     shown = engine.tab.evaluate(
         """async () => {
           const values = await cells([...Array(20000).keys()].map((i) => ["SIGNAL", `s-${i}`]));
@@ -108,7 +108,10 @@ def test_twenty_thousand_calls_of_one_recalculation_take_two_batches(engine, scr
         }"""
     )
     assert shown == 20_000
-    assert [len(batch) for batch in scripted.batches] == [10_000, 10_000]
+    sizes = [len(batch) for batch in scripted.batches]
+    # Two; a page that takes longer over its calls than a cell may wait sends what it has.
+    assert (sizes[0], sum(sizes)) == (10_000, 20_000)
+    assert len(sizes) <= 3
 
 
 def test_a_failed_backend_leaves_no_cell_waiting(engine, scripted):

@@ -1,8 +1,9 @@
-"""Every trace of the add-in on this machine, in the order in which it is removed."""
+"""Everything of the add-in on this machine, in the order in which it is removed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import platformdirs
@@ -11,9 +12,8 @@ from addin.autostart.log_file import log_file
 from addin.autostart.record import record_file
 from addin.cli.autostart.removal import entries_here, remove_autostart
 from addin.cli.autostart.status import wait_for_end
-from addin.cli.uninstall.completion import completion_traces
-from addin.cli.uninstall.office import calc_traces, excel_traces
-from addin.cli.uninstall.trace import Part, Trace, files_trace, remove_if_empty
+from addin.cli.uninstall.installed_item import InstalledItem, Part, item_of_files, remove_if_empty
+from addin.cli.uninstall.office import calc_items, excel_items
 from addin.config.api_key import ADDRESSES, KeyStore, stored_addresses, system_keychain
 from addin.config.connect import archive_file
 from addin.config.settings import APP, Settings, config_dir
@@ -31,19 +31,19 @@ ARCHIVE_NOTE = "what was known when, which nobody can give again"
 SIGNING_NOTE = "with the key that signs numbers, if you have one"
 
 
-def traces(settings: Settings, home: Path) -> list[Trace]:
-    """What is there now; nothing is changed."""
+def installed_items(settings: Settings, home: Path) -> list[InstalledItem]:
+    """Return what is there now; nothing is changed."""
     return [
         *_autostart(settings),
-        *excel_traces(home),
-        *calc_traces(home),
+        *excel_items(home),
+        *calc_items(home),
         *_trust(home),
         *_keys(settings),
-        *files_trace("the certificate for localhost", [certificates().folder]),
+        *item_of_files("the certificate for localhost", [certificates().folder]),
         *_cache(settings),
-        *files_trace("the log of the backend", sorted(log_file().parent.glob(f"{log_file().name}*"))),
+        *item_of_files("the log of the backend", sorted(log_file().parent.glob(f"{log_file().name}*"))),
         *_sheet(),
-        *completion_traces(home),
+        *completion_items(home),
         *_settings(),
         *_own_service(),
     ]
@@ -62,7 +62,7 @@ def tidy() -> None:
             remove_if_empty(folder)
 
 
-def _autostart(settings: Settings) -> Iterator[Trace]:
+def _autostart(settings: Settings) -> Iterator[InstalledItem]:
     places = [entry.place for entry in entries_here()] or [str(record_file())]
     if not (entries_here() or record_file().exists()):
         return
@@ -72,16 +72,16 @@ def _autostart(settings: Settings) -> Iterator[Trace]:
         for http in (False, True):  # it holds its log and its cache open until it ends
             wait_for_end(settings, http=http, within_s=ENDS_WITHIN_S)
 
-    yield Trace("the backend that starts at login", ", ".join(places), remove)
+    yield InstalledItem("the backend that starts at login", ", ".join(places), remove)
 
 
-def _trust(home: Path) -> Iterator[Trace]:
+def _trust(home: Path) -> Iterator[InstalledItem]:
     """The trust in every authority that was ever made here, also those that a renewal replaced."""
     own = certificates()
     known = own.remembered()
     trusted = [each for each, authority in known.items() if may_be_trusted(each, authority, home=home)]
     if not trusted:
-        yield from files_trace("the list of former certificates", [config_dir() / KNOWN_AUTHORITIES])
+        yield from item_of_files("the list of former certificates", [config_dir() / KNOWN_AUTHORITIES])
         return
 
     def forget() -> None:
@@ -89,37 +89,37 @@ def _trust(home: Path) -> Iterator[Trace]:
             raise AddinError(wrong)
 
     more = f" and {len(trusted) - 1} earlier ones" if len(trusted) > 1 else ""
-    yield Trace("the system's trust in the certificate", f"{AUTHORITY_NAME}{more}", forget)
+    yield InstalledItem("the system's trust in the certificate", f"{AUTHORITY_NAME}{more}", forget)
 
 
-def _keys(settings: Settings) -> Iterator[Trace]:
+def _keys(settings: Settings) -> Iterator[InstalledItem]:
     """The stored key of every service, in the keychain or in the file."""
     for address in sorted({settings.url.rstrip("/"), *stored_addresses()}):
         store = KeyStore("" if address == "default" else address, open_keychain=system_keychain)
         if (key := store.load()) is not None:
             place = "the system's keychain" if key.source == "keychain" else str(store.file)
-            yield Trace(f"the API key ending in {key.id}", place, store.forget, Part.SETTINGS)
+            yield InstalledItem(f"the API key ending in {key.id}", place, store.forget, Part.SETTINGS)
         elif store.may_hold_more():
-            yield Trace(f"an API key for {address}", "the system's keychain", store.forget, Part.SETTINGS)
+            yield InstalledItem(f"an API key for {address}", "the system's keychain", store.forget, Part.SETTINGS)
 
 
-def _cache(settings: Settings) -> Iterator[Trace]:
+def _cache(settings: Settings) -> Iterator[InstalledItem]:
     """The cache file, what SQLite keeps beside it, and damaged ones that were moved aside."""
     name = default_sqlite_path().name
     folders = {default_sqlite_path().parent, *([settings.cache_dir] if settings.cache_dir else [])}
     files = [path for folder in sorted(folders) for path in sorted(folder.glob(f"{name}*"))]
-    yield from files_trace("the cache", files, Part.CACHE)
+    yield from item_of_files("the cache", files, Part.CACHE)
     archive = archive_file(settings)
-    yield from files_trace("the archive", sorted(archive.parent.glob(f"{archive.name}*")), Part.CACHE, ARCHIVE_NOTE)
+    yield from item_of_files("the archive", sorted(archive.parent.glob(f"{archive.name}*")), Part.CACHE, ARCHIVE_NOTE)
 
 
-def _sheet() -> Iterator[Trace]:
-    """What was downloaded into the installed program; a checkout is deleted as a whole."""
+def _sheet() -> Iterator[InstalledItem]:
+    """Return what was downloaded into the installed program; a checkout is deleted as a whole."""
     if not this_environment().is_editable:
-        yield from files_trace("the sheet's component", [SHEET_FOLDER])
+        yield from item_of_files("the sheet's component", [SHEET_FOLDER])
 
 
-def _settings() -> Iterator[Trace]:
+def _settings() -> Iterator[InstalledItem]:
     """Whatever else is in our own folder: it is only ours."""
     stores = {
         config_dir() / "keys.json",
@@ -128,15 +128,44 @@ def _settings() -> Iterator[Trace]:
     authorities = config_dir() / KNOWN_AUTHORITIES  # they are remembered until the system trusts none of them
     apart = {certificates().folder, authorities, record_file(), config_dir() / "manifest.xml", *stores}
     files = [path for path in sorted(config_dir().glob("*")) if path not in apart]
-    yield from files_trace("settings", files, Part.SETTINGS, SIGNING_NOTE if _signs(files) else "")
+    yield from item_of_files("settings", files, Part.SETTINGS, SIGNING_NOTE if _signs(files) else "")
 
 
 def _signs(files: list[Path]) -> bool:
     return any(path.name.startswith("signing") for path in files)
 
 
-def _own_service() -> Iterator[Trace]:
+def _own_service() -> Iterator[InstalledItem]:
     """The database of `dataservice serve`, where it is unless another was named."""
     folder = platformdirs.user_data_path("dataservice", appauthor=False)
     files = sorted(folder.glob("dataservice.db*"))
-    yield from files_trace("the database of your own service", files, Part.DATA, "with the data you imported")
+    yield from item_of_files("the database of your own service", files, Part.DATA, "with the data you imported")
+
+
+PROGRAMS = ("addin", "dataservice")
+BASHRC = ".bashrc"
+
+
+def completion_items(home: Path) -> Iterator[InstalledItem]:
+    """The files that our programs' completion consists of, and bash's lines that load them."""
+    for program in PROGRAMS:
+        files = {
+            "bash": home / ".bash_completions" / f"{program}.sh",
+            "zsh": home / ".zfunc" / f"_{program}",
+            "fish": home / ".config" / "fish" / "completions" / f"{program}.fish",
+        }
+        for shell, file in files.items():
+            if file.exists():
+                remove = partial(_remove, file, home / BASHRC)
+                yield InstalledItem(f"completion of {program} in {shell}", str(file), remove)
+
+
+def _remove(file: Path, rc: Path) -> None:
+    """Delete the file, and the line of the shell's start file that loads it."""
+    file.unlink(missing_ok=True)
+    if not rc.exists():
+        return
+    lines = rc.read_text(encoding="utf-8", errors="surrogateescape").splitlines(keepends=True)
+    kept = [line for line in lines if line.strip() not in (f"source '{file}'", f"source {file}")]
+    if kept != lines:
+        rc.write_text("".join(kept), encoding="utf-8", errors="surrogateescape")

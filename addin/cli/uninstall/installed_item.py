@@ -1,4 +1,4 @@
-"""A trace: one thing that the add-in put on this machine, and how to remove it."""
+"""One thing that the add-in put on this machine, and how to remove it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class Part(StrEnum):
-    """What a trace belongs to, for those who want to keep part of it."""
+    """The part of the add-in that an item belongs to, for those who want to keep part of it."""
 
     PROGRAM = "program"
     CACHE = "cache"
@@ -19,8 +19,8 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
-    """What it is and where; `remove` raises whatever keeps it there."""
+class InstalledItem:
+    """One thing with its place; `remove` raises whatever keeps it there."""
 
     what: str
     where: str
@@ -30,8 +30,8 @@ class Trace:
     """What is lost with it for good."""
 
 
-def files_trace(what: str, files: Iterable[Path], part: Part = Part.PROGRAM, note: str = "") -> list[Trace]:
-    """A trace of the files and folders that exist, none if none do; folders that are empty afterwards go with them."""
+def item_of_files(what: str, files: Iterable[Path], part: Part = Part.PROGRAM, note: str = "") -> list[InstalledItem]:
+    """The item for those of the files that exist, none if none do; folders that are empty afterwards go with them."""
     there = [path for path in files if path.exists() or path.is_symlink()]
     if not there:
         return []
@@ -42,7 +42,7 @@ def files_trace(what: str, files: Iterable[Path], part: Part = Part.PROGRAM, not
 
     folders = {path.parent for path in there}
     where = str(there[0]) if len(there) == 1 else f"{len(there)} files in {', '.join(sorted(map(str, folders)))}"
-    return [Trace(what, where, remove, part, note)]
+    return [InstalledItem(what, where, remove, part, note)]
 
 
 def remove_if_empty(folder: Path) -> None:

@@ -1,0 +1,80 @@
+"""Requests in very many pieces: read rightly, in turns, or refused; nobody else waits for them."""
+
+import asyncio
+import json
+import socket
+from urllib.parse import urlsplit
+
+import h11
+
+from addin.backend.limits.reading import MAX_HEADERS, PIECE_S, ParsingQueue, PatientConnection
+
+BODY = json.dumps({"calls": [["SIGNAL", "us-cpi"]] * 300}).encode()
+
+
+def sent(url, content):
+    parts = urlsplit(url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=30) as connection:
+        connection.sendall(content.replace(b"HERE", parts.netloc.encode()))
+        answer = h11.Connection(h11.CLIENT)
+        answer.send(h11.Request(method="GET", target="/", headers=[("host", "here")]))
+        answer.send(h11.EndOfMessage())
+        status, body = 0, b""
+        while True:
+            event = answer.next_event()
+            if event is h11.NEED_DATA:
+                answer.receive_data(connection.recv(2**16))
+            elif isinstance(event, h11.Response):
+                status = event.status_code
+            elif isinstance(event, h11.Data):
+                body += event.data
+            else:
+                return status, body
+
+
+def test_a_body_in_chunks_of_a_byte_is_answered_as_any_other(sample_backend):
+    head = b"POST /functions/call HTTP/1.1\r\nhost: HERE\r\ncontent-type: application/json\r\n"
+    whole = head + b"content-length: %d\r\n\r\n" % len(BODY) + BODY
+    shredded = head + b"transfer-encoding: chunked\r\n\r\n"
+    shredded += b"".join(b"1\r\n%c\r\n" % byte for byte in BODY) + b"0\r\n\r\n"
+    url = str(sample_backend.http.base_url)
+    first = json.loads(sent(url, whole)[1])["answers"]
+    assert [each["value"] for each in json.loads(sent(url, shredded)[1])["answers"]] == [
+        each["value"] for each in first
+    ]
+
+
+def test_a_request_with_hundreds_of_headers_is_refused_and_one_with_many_is_not(sample_backend):
+    url = str(sample_backend.http.base_url)
+    for count, status in ((MAX_HEADERS - 10, 200), (MAX_HEADERS + 1, 400)):
+        headers = b"".join(b"x-%d: a\r\n" % n for n in range(count))
+        assert sent(url, b"GET /health HTTP/1.1\r\nhost: HERE\r\n" + headers + b"\r\n")[0] == status
+
+
+def test_a_reader_stops_after_a_while_and_goes_on_where_it_was():
+    reader = PatientConnection(2**16)
+    reader.receive_data(b"POST / HTTP/1.1\r\nhost: here\r\ntransfer-encoding: chunked\r\n\r\n")
+    reader.receive_data(b"1\r\na\r\n" * 50_000 + b"0\r\n\r\n")
+    pieces, read = 0, b""
+    while reader.their_state is not h11.DONE:
+        reader.begin()
+        while (event := reader.next_event()) is not h11.NEED_DATA and reader.their_state is not h11.DONE:
+            read += event.data if isinstance(event, h11.Data) else b""
+        pieces += 1
+    assert read == b"a" * 50_000
+    assert pieces > 1, f"reading it takes longer than {PIECE_S} s"
+
+
+async def test_between_two_pieces_everything_else_of_the_loop_has_its_turn():
+    queue, done = ParsingQueue(), []
+
+    async def other():
+        for _ in range(6):
+            done.append("other")
+            await asyncio.sleep(0)
+
+    for name in ("a", "b", "c"):
+        queue.add(lambda name=name: done.append(name))
+    await other()
+    assert [name for name in done if name != "other"] == ["a", "b", "c"]
+    assert all({"other"} == {*done[place + 1 : place + 2]} for place, name in enumerate(done) if name in "ab")

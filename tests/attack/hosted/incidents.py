@@ -1,0 +1,208 @@
+"""The incidents of the operations page, made with the real programs, and ended by the page's own commands.
+
+python -m tests.attack.hosted.incidents
+
+A firm's backend of two workers with sign-in, on a Redis, on a service whose data are in PostgreSQL, watched by
+Prometheus with the alert rules, which wait a second here. One incident after the other is made while somebody works:
+its alert fires within 15 seconds and no other does, the runbook's commands are run as they stand on the page, the
+alert ends, and every cell is right again. `systemctl` and `addin` on the page stand for those of here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import httpx
+
+from dataservice.server import Store, import_directory
+from tests.attack.parts.firm import SIGNALS, Firm, firm, until
+from tests.attack.parts.many_signals import value_of, write_data
+from tests.attack.parts.told import Told, conclude
+from tests.postgresql import away
+
+SEEN_S = 15.0
+QUERY_S = 10.0
+"""Of the time until something is seen, what the last question of this program may have taken."""
+
+
+@dataclass
+class Seen:
+    """What the incidents showed."""
+
+    incidents: int = 0
+    cells: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Incident:
+    """One incident: how it is made, what fires, and what ends it beside the runbook's commands."""
+
+    anchor: str
+    alerts: frozenset[str]
+    begin: Callable[[Firm], None]
+    end: Callable[[Firm], None] = lambda _: None
+    answered: bool = True
+    """Whether cells are answered meanwhile, with last known values at least."""
+    events: tuple[str, str] = ("", "")
+
+
+def _whole_instance(made: Firm, number: int) -> None:
+    assert made.backend.process is not None
+    os.killpg(made.backend.process.pid, number)
+
+
+def _change_data(made: Firm) -> None:
+    with Store(made.database) as store:
+        write_data(made.folder / "changed", SIGNALS, more=1_000.0)
+        import_directory(store, made.folder / "changed" / "many")
+    made.more = 1_000.0
+
+
+def _take_key(made: Firm) -> None:
+    with Store(made.database) as store:
+        for record in store.keys.records():
+            store.keys.revoke(record)
+
+
+def _new_key(made: Firm) -> None:
+    with Store(made.database) as store:
+        made.use_key(store.create_key("pro", cap=100_000))
+
+
+def incidents(stack: ExitStack) -> list[Incident]:
+    """The incidents, in the order in which they are made."""
+    database = ExitStack()
+    stack.callback(database.close)
+    return [
+        Incident(
+            "service-down",
+            frozenset({"AddinServiceAway"}),
+            lambda made: made.service.stop(),
+            lambda made: made.service.start(),
+            events=("outage_begun", "outage_ended"),
+        ),
+        Incident(
+            "postgresql-failed-over",
+            frozenset({"AddinServiceAway"}),
+            lambda made: database.enter_context(away(made.database)),
+            lambda _: database.close(),
+            events=("outage_begun", "outage_ended"),
+        ),
+        Incident(
+            "redis-lost",
+            frozenset({"AddinStoreAway", "AddinLedgerAway"}),
+            lambda made: made.redis.kill(),
+            answered=False,
+        ),
+        Incident(
+            "provider-down",
+            frozenset({"AddinProviderAway"}),
+            lambda made: made.identity.stop(),
+            lambda made: made.identity.start(),
+        ),
+        Incident(
+            "worker-stuck", frozenset({"AddinDown"}), lambda made: _whole_instance(made, signal.SIGSTOP), answered=False
+        ),
+        Incident("wrong-data", frozenset(), _change_data),
+        Incident("key-leaked", frozenset(), _take_key, _new_key, answered=False),
+    ]
+
+
+def attack(folder: Path, only: Sequence[str] = ()) -> Seen:
+    """What the incidents showed, one after the other."""
+    seen = Seen()
+    with ExitStack() as stack, firm(folder) as made:
+        made.sign_in()
+        until(lambda: _all_right(made), "the first cells are right")
+        for each in incidents(stack):
+            if not only or each.anchor in only:
+                _make(made, each, seen)
+    return seen
+
+
+def _all_right(made: Firm) -> bool:
+    with suppress(AssertionError):
+        return made.cells(range(SIGNALS)) == [value_of(n) + made.more for n in range(SIGNALS)]
+    return False
+
+
+def _make(made: Firm, incident: Incident, seen: Seen) -> None:
+    """Make one incident, look how it is seen, run its runbook, and look how it ends."""
+    seen.incidents += 1
+    told_before = len(made.backend.text())
+    until(lambda: not made.firing(), f"all is quiet before {incident.anchor}")
+    shown = {value_of(n) + made.more for n in range(SIGNALS)}
+    incident.begin(made)
+    began, fired, is_told = time.monotonic(), set[str](), False
+    late_s = began + SEEN_S
+    while time.monotonic() < late_s and not (incident.alerts <= fired and (is_told or not incident.events[0])):
+        _work(made, incident, shown, seen)
+        fired |= made.firing()
+        is_told = incident.events[0] in made.backend.text()[told_before:]
+    took_s = time.monotonic() - began
+    if not incident.alerts <= fired or took_s > SEEN_S + QUERY_S:
+        seen.wrong.append(f"{incident.anchor}: {sorted(incident.alerts)} did not fire within {SEEN_S:g} s")
+    if not is_told and incident.events[0]:
+        seen.wrong.append(f"{incident.anchor}: {incident.events[0]} was not told")
+    made.run(incident.anchor)
+    incident.end(made)
+    until_right_s = until(lambda: _all_right(made), f"after {incident.anchor} all cells are right")
+
+    def is_quiet() -> bool:
+        fired.update(made.firing())
+        return not made.firing()
+
+    until(is_quiet, f"after {incident.anchor} no alert fires")
+    if incident.events[1]:
+        until(lambda: incident.events[1] in made.backend.text()[told_before:], f"{incident.events[1]} is told")
+    if others := fired - incident.alerts:
+        seen.wrong.append(f"{incident.anchor}: {sorted(others)} fired, too")
+    alerts = ", ".join(sorted(incident.alerts)) or "no alert"
+    sys.stdout.write(
+        f"{incident.anchor}: {alerts}, seen in {took_s:.1f} s, right {until_right_s:.1f} s after its end\n"
+    )
+    sys.stdout.flush()
+
+
+def _work(made: Firm, incident: Incident, shown: set[float], seen: Seen) -> None:
+    """Ask for some cells, as somebody does who works meanwhile."""
+    try:
+        found = made.cells(range(0, SIGNALS, 7))
+    except (AssertionError, httpx.TransportError) as error:
+        if incident.answered:
+            seen.wrong.append(f"{incident.anchor}: {error}")
+        time.sleep(0.5)
+        return
+    seen.cells += len(found)
+    if incident.answered:
+        now = shown | {value_of(n) + made.more for n in range(SIGNALS)}
+        seen.wrong += [f"{incident.anchor}: a cell shows {value}" for value in found if value not in now]
+
+
+def main() -> None:
+    """Run it from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--rounds", type=int, default=1)
+    given = parser.parse_args()
+    incidents_seen, wrong = 0, 0
+    for _ in range(given.rounds):
+        with TemporaryDirectory(prefix="incidents-") as folder:
+            found = attack(Path(folder), given.only)
+        sys.stdout.write("".join(f"{line}\n" for line in found.wrong[:20]))
+        incidents_seen, wrong = incidents_seen + found.incidents, wrong + len(found.wrong)
+    conclude(Told(incidents_seen, wrong=wrong))
+
+
+if __name__ == "__main__":
+    main()
