@@ -64,6 +64,8 @@ class Batch:
         self._looked_up: dict[Resource[Any], Reply] = {}
         self._known_past: set[Hashable] = set()
         """The families of windows of which a cache knows something."""
+        self._seekers: list[Run] = []
+        """Who has said what it will fetch if nothing at hand is enough."""
         self._exist = 0
         """How many of the names exist that were in doubt."""
         self._open: list[Sequence[Run]] = []
@@ -99,7 +101,7 @@ class Batch:
     def _missing(self, asking: Sequence[Run]) -> dict[Question, None]:
         """Return what these functions ask that has no reply yet, and is to be asked in this round."""
         asked = {question: None for run in asking for question in run.questions if question not in self._learned}
-        sought = [run.sought for run in asking if run.sought is not None and run.is_looking]
+        sought = [run.sought for run in self._seekers if run.is_looking] if self._seekers else ()
         plan = Round(asked, sought, self._known_past)
         for question in plan.spared:
             self._learn(question, None)
@@ -176,6 +178,7 @@ class Batch:
                 given = self._begin_beside(run, questions.askings)
             elif isinstance(questions, Sought):
                 run.sought, given = questions.resource, ()
+                self._seekers.append(run)
             elif questions is JOIN and not run.open_parts:
                 given = ()
             elif questions is PAUSE or questions is JOIN or (given := self._replies(run, questions)) is None:

@@ -163,13 +163,12 @@ async def in_memory(resource: Resource[T]) -> Answer[T] | None:
     return (await ask((_question(resource, FRESH, only_memory=True),)))[0]  # type: ignore[return-value]  # never an exception
 
 
-async def need_unless(resource: Resource[T], *, brought: Resource[Any], is_new: bool = False) -> bool:
+async def need_unless(resource: Resource[T], *, brought: Resource[Any]) -> bool:
     """Return whether the answer to `resource`, or why there is none, is at hand now: `need` gives it.
 
-    Not so where others of the batch fetch what holds `brought`: then that is at hand. With `is_new` that counts only
-    for a signal of whose past nothing is known.
+    Not so where others of the batch fetch what holds `brought`: then that is at hand.
     """
-    return (await ask((_question(resource, unless=brought, if_new=is_new),)))[0] is not None
+    return (await ask((_question(resource, unless=brought),)))[0] is not None
 
 
 @coroutine

@@ -86,7 +86,8 @@ class Run(msgspec.Struct, eq=False):
     @property
     def is_looking(self) -> bool:
         """Return whether it asks for what is at hand, and fetches nothing yet."""
-        return all(question.cached_max_age_s is not None for question in self.questions)
+        questions = self.questions
+        return bool(questions) and all(question.cached_max_age_s is not None for question in questions)
 
     @property
     def whole(self) -> Run:

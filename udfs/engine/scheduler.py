@@ -45,7 +45,10 @@ class Round:
     """
 
     def __init__(
-        self, questions: Iterable[Question], sought: Iterable[Resource[Any]] = (), known: Container[Hashable] = ()
+        self,
+        questions: Iterable[Question],
+        sought: Iterable[Resource[Any] | None] = (),
+        known: Container[Hashable] = (),
     ) -> None:
         fetched = [each for each in questions if each.cached_max_age_s is None]
         windows: dict[str, list[Question]] = {}

@@ -155,7 +155,7 @@ async def observed_in_history(
     if found is None and may_wait:
         name = await listed(name)
         window = _near(name, day, today)
-        if not await need_unless(SignalResource(name), brought=_near(name, None, today), is_new=True):
+        if (await ask((Question(SignalResource(name), unless=_near(name, None, today), if_new=True),)))[0] is None:
             found = _known(window, await have(window, max_age_s=JUST_NOW_S))
     if found is None or not len(found.observations):
         return None
