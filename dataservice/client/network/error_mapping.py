@@ -66,7 +66,7 @@ _PAGE = re.compile(
 )
 """How a page begins. What was read is not read again in another way: a hostile page could make that take for ever."""
 
-TOO_SLOW = "no whole answer in time: the service or the network is slow; refresh in a minute"
+TOO_SLOW = "no whole answer in time: the service or the network is slow"
 
 TRUST = "if your firm opens https on the way, name its authority's file in the setting ca_file"
 
