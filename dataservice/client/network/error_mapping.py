@@ -209,9 +209,9 @@ def _no_connection(error: httpx.TransportError) -> tuple[str, bool]:
             said = next((ours for words, ours in WRONG_CERTIFICATES.items() if words in str(error)), None)
             return said or f"its certificate is not trusted; {TRUST}", False
         case _ if NO_TLS in str(error):
-            return "it does not speak https at this address", False
+            return "it does not speak https at this address; check the address", False
         case _:
-            return "no connection", True
+            return "no connection; check the address and the network", True
 
 
 def month_spent(quota: Quota | None) -> QuotaExceededError:
