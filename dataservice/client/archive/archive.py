@@ -84,7 +84,7 @@ NOTHING_HELD = Held(Vintages.nothing(), (), Looked.never(), Facts.none())
 
 
 class Archive:
-    """What was known of each signal, and when; `scope` names the key, None while the store is not open.
+    """The record of what was known of each signal, and when; `scope` names the key, None before the store is open.
 
     `kept_look` tells of the last look at a signal whose answer the store keeps anyway: its days and its time.
     `kept_state` tells what kept answers say of a signal whose archive is empty: they are older than the archive.

@@ -123,11 +123,6 @@ class Looked:
         """The first look at any day; `NEVER_YET` if there was none."""
         return int(self.first.min())
 
-    @property
-    def last_look(self) -> int:
-        """The last look at any day; `NEVER_BEFORE` if there was none."""
-        return int(self.last.max())
-
     def _places(self, window: Window) -> tuple[int, int]:
         low = int(np.searchsorted(self.starts, window.start.toordinal(), side="right")) - 1
         return low, int(np.searchsorted(self.starts, window.end.toordinal(), side="right"))

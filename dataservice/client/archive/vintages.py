@@ -212,7 +212,7 @@ class Vintages:
 
 @dataclass(frozen=True, slots=True)
 class VintagesResource(Resource[Vintages]):
-    """What was known of the signal `slug`, and when; no request answers it, only what earlier answers showed."""
+    """The vintages of the signal `slug`; no request answers it, only what earlier answers showed."""
 
     slug: str
 

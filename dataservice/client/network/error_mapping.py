@@ -40,7 +40,7 @@ MAX_TEXT = 200  # of the service's own words in a message: a cell shows little m
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why one request gave no answer, and whether the same request may succeed in a moment."""
+    """The reason why one request gave no answer, and whether the same may succeed in a moment."""
 
     error: DataServiceError
     retryable: bool = False

@@ -5,6 +5,9 @@ import zipfile
 
 import openpyxl
 import pytest
+from openpyxl.comments import Comment
+from openpyxl.formatting.rule import CellIsRule
+from openpyxl.styles import Font, PatternFill
 
 from addin.sheet.files import blank_book, book_file
 from addin.sheet.opened import opened_book
@@ -159,6 +162,34 @@ def test_a_cell_that_a_pivot_table_fills_is_not_changed_and_the_page_says_why(ch
         page.select(area)
         page.keys("Delete")
         assert page.cell(area, name)["value"] == before
+
+
+def test_what_the_page_does_not_show_is_counted_however_its_parts_are_named(tmp_path):
+    book = openpyxl.Workbook()
+    book.active["A1"] = 1
+    book.active["A1"].comment = Comment("seen by me", "me")
+    book.save(tmp_path / "book.xlsx")
+    assert opened_book(tmp_path / "book.xlsx", name="book.xlsx")["kept"] == {"comment sheet": 1}
+
+
+def test_colours_are_as_strong_as_in_excel_whatever_transparency_a_program_wrote(chromium, service, tmp_path):
+    book = openpyxl.Workbook()  # it writes every colour as transparent
+    yellow = PatternFill("solid", fgColor="FFFF00", bgColor="FFFF00")
+    book.active.append([30, 30])
+    book.active["A1"].fill, book.active["A1"].font = yellow, Font(color="FF0000")
+    book.active.conditional_formatting.add("B1", CellIsRule(operator="greaterThan", formula=["20"], fill=yellow))
+    book.active.title = "Sheet1"
+    book.save(tmp_path / "book.xlsx")
+    look = "(col) => sheet.book.model.getters.getCellComputedStyle({ sheetId: 'Sheet1', col, row: 0 })"
+    with (
+        sheet_server(service, tmp_path, tmp_path / "book.xlsx") as url,
+        opened_sheet(chromium, url) as page,
+    ):
+        plain, ruled = page.tab.evaluate(look, 0), page.tab.evaluate(look, 1)
+        page.put({"A1": "31"})
+        page.download(tmp_path / "copy.xlsx")
+    assert (plain["fillColor"], plain["textColor"], ruled["fillColor"]) == ("#FFFF00", "#FF0000", "#FFFF00")
+    assert other_parts_changed(tmp_path / "book.xlsx", tmp_path / "copy.xlsx") == []
 
 
 def test_an_error_names_the_users_file_and_no_folder_of_this_machine():
