@@ -103,7 +103,7 @@ class LimitedSocket(socket.socket):
             del self._of[caller]
 
     def _has_room_for(self, caller: str) -> bool:
-        """Whether an address may have one more; a proxy on this machine stands for many callers, and limits them."""
+        """Return whether an address may have one more; a proxy on this machine stands for many callers."""
         is_near = caller in ("", "::1") or caller.startswith(("127.", "::ffff:127."))
         return is_near or self._of[caller] < max(1, self._most // ADDRESS_PART)
 

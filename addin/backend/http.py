@@ -69,7 +69,7 @@ async def error_response(request: Request, error: Exception) -> Response:
 
 
 def away_response(error: Exception, meanwhile: str = "nothing was changed") -> Response:
-    """What is said where the ledger is away: nobody is let in whom it may have stopped, or told that it is done."""
+    """Return the answer while the ledger is away: nobody is let in whom it may have stopped, or told it is done."""
     told = f"what must not be lost cannot be stored or read now, and {meanwhile}: {error}; try again"
     return _error(503, told, {"retry-after": str(RETRY_AFTER_S)})
 
@@ -82,7 +82,7 @@ def _error(status: int, message: str, headers: Mapping[str, str] | None = None) 
 
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
-    """How large a body may be, with the words that say why, and how long it may take to arrive."""
+    """The limits of a body: its size, with the words that say why, and the time it may take to arrive."""
 
     max_bytes: int
     reason: str

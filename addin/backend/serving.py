@@ -53,7 +53,7 @@ TICK_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """How a backend stops: what it does first, and what it grants to callers, in seconds.
+    """The end of a backend: what it does first, and what it grants to callers, in seconds.
 
     For `drain_s` it answers as before, so that a proxy can send new callers elsewhere; requests that are under way then
     may take `grace_s` more.

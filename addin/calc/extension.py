@@ -36,7 +36,7 @@ _MEDIA_TYPES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extension:
-    """What an extension is built for: the namespace of its functions, and its backend."""
+    """An extension, by the namespace of its functions, and its backend."""
 
     namespace: str = "DS"
     url: str = "https://localhost:8765"

@@ -42,7 +42,7 @@ Rows: TypeAlias = list[list[Value]]
 
 
 class Edit(msgspec.Struct):
-    """What a user made of a cell: what it holds, if that was changed, and what is new about its look.
+    """A user's edit of a cell: what it holds, if that was changed, and what is new about its look.
 
     `formula` is as typed, without `=`; `rows` are the values that it shows, more than one where it spills.
     """
@@ -54,7 +54,7 @@ class Edit(msgspec.Struct):
 
 
 class SheetEdits(msgspec.Struct):
-    """What became of one sheet: its changed cells, and by cell the rows that unchanged formulas show now."""
+    """The edits of one sheet: its changed cells, and by cell the rows that unchanged formulas show now."""
 
     name: str
     is_added: bool = False

@@ -15,7 +15,7 @@ def _may_be_name(token: Token, before: Token | None) -> bool:
 
 
 class NamedCells:
-    """What the names of a book stand for, seen from one of its sheets."""
+    """The meaning of a book's names, seen from one of its sheets."""
 
     def __init__(self, book: Book, sheet: str) -> None:
         self._book = book

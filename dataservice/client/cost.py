@@ -20,7 +20,7 @@ from dataservice.observations import Observations
 
 
 class Refresh(StrEnum):
-    """What a refresh does: it lifts what blocks requests; by force, nothing known counts as fresh either."""
+    """The mode of a refresh: it lifts what blocks requests; by force, nothing known counts as fresh either."""
 
     STALE = "stale"
     FORCE = "force"

@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class Endpoints(ABC):
-    """What `AsyncClient` has a method for, endpoint by endpoint."""
+    """The endpoints for which `AsyncClient` has a method."""
 
     _clock: Callable[[], float]
 

@@ -66,10 +66,6 @@ class MemoryBudget:
             self.processor.callers -= 1
             account.shrink(account.held)
 
-    def held_by(self, payer: str) -> int:
-        """Return what all requests of a payer hold."""
-        return self._payers[payer]
-
     def change(self, account: Account, amount: int) -> None:
         """Note what an account holds more, or less."""
         self.held += amount
@@ -89,7 +85,7 @@ class MemoryBudget:
 
 
 class Account:
-    """What one request holds of the budget, and its turns. It begins as its address's; a proven key takes it over."""
+    """One request's part of the budget, and its turns. It begins as its address's; a proven key takes it over."""
 
     def __init__(self, budget: MemoryBudget, address: str) -> None:
         self._budget = budget

@@ -23,7 +23,7 @@ def has_token(request: Request, token: str) -> bool:
 
 
 def may_scrape(request: Request, token: str) -> bool:
-    """Whether the caller may read the metrics: where a token is set, with it, from this machine, or signed in."""
+    """Return whether the caller may read the metrics: with a token where one is set, from here, or signed in."""
     return not token or has_token(request, token) or is_on_this_machine(request) or person_in(request) is not None
 
 

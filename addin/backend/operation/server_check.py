@@ -153,7 +153,7 @@ async def _disk(settings: Settings) -> Finding:
 
 
 async def _proxy(settings: Settings) -> Finding:
-    """Whether the public address leads here, and lets large books through; a refusal by its length costs no upload."""
+    """Check that the public address leads here, and lets large books through; a refusal by length costs no upload."""
     url = (settings.public_url or "").rstrip("/")
     async with httpx.AsyncClient(timeout=TRIED_S, verify=trusted(settings.ca_file)) as client:
         alive = await client.get(f"{url}/live")

@@ -11,14 +11,14 @@ from starlette.requests import Request
 
 
 class Role(StrEnum):
-    """What a person may do: admins see everybody's usage, and may end sessions and delete keys."""
+    """The role of a person: admins see everybody's usage, and may end sessions and delete keys."""
 
     USER = "user"
     ADMIN = "admin"
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Who signed in: the provider's own name for them, which never changes, a name to show, and the role.
+    """A person who signed in: the provider's own name for them, which never changes, a name to show, and the role.
 
     `id` is a short name for addresses, counters and logs, which does not give the subject away.
     """

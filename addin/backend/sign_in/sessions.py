@@ -26,7 +26,7 @@ NEVER = Mark("", 0)
 
 
 class Session(msgspec.Struct, frozen=True):
-    """Who is signed in, and since which moment of the ledger."""
+    """A session: who is signed in, and since which moment of the ledger."""
 
     person: Person
     mark: Mark = NEVER

@@ -41,7 +41,7 @@ SOCKET_BYTES = len("/addin-workers-12345678/1234567890.sock")
 
 @dataclass(frozen=True)
 class BackendWorker:
-    """What a worker does, which is a process that starts with nothing.
+    """The work of a worker, which is a process that starts with nothing.
 
     `pages_beside` is a function of a module, so that a worker can import it.
     """

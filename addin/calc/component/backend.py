@@ -48,7 +48,7 @@ class BackendError(Exception):
 
 
 class Address(NamedTuple):
-    """Where the backend is, and the certificate authority that vouches for it (https with a local one)."""
+    """The backend's address, and the certificate authority that vouches for it (https with a local one)."""
 
     url: str
     ca_file: str | None = None

@@ -13,7 +13,7 @@ _STYLE = re.compile(r"(?:^|[;\n])\s*err\s*=\s*(text|blank)\s*(?:[;\n]|$)", re.IG
 
 
 class Parameter(NamedTuple):
-    """What the component knows of a parameter."""
+    """A parameter, as the component knows it."""
 
     zero_is_blank: bool
     """Whether 0 can only be an empty cell, which Calc passes as 0."""
@@ -22,7 +22,7 @@ class Parameter(NamedTuple):
 
 
 class Function(NamedTuple):
-    """What the component knows of a function."""
+    """A function, as the component knows it."""
 
     id: str
     parameters: tuple[Parameter, ...]

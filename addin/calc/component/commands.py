@@ -34,7 +34,7 @@ IN_BAR = frozenset({"refresh", "refresh-everything", "stop", "ask", "load", "do-
 
 
 class Outcome(NamedTuple):
-    """How a command ended, and what to tell the user."""
+    """The outcome of a command, and what to tell the user."""
 
     state: int
     text: str

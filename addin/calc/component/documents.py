@@ -16,7 +16,7 @@ SCREENLESS = frozenset({"headless", "convert-to", "convert-images-to", "print-to
 
 
 class Situation(Enum):
-    """When the cells of a document must have their values."""
+    """The moment at which the cells of a document must have their values."""
 
     SHOWN = "on the screen: cells are filled in when the values arrive"
     LOADING = "being loaded without a window: when it is loaded"
@@ -37,7 +37,7 @@ def situation_of(document: Any, *, screenless: bool) -> Situation:
 
 
 class DayCounts:
-    """How documents count days; remembers the last one's count for a moment, because asking takes as long as a call."""
+    """The day counts of documents; the last one is kept for a moment, because asking takes as long as a call."""
 
     REMEMBERED_S = 1.0
 

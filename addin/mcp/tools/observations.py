@@ -80,7 +80,7 @@ FACTS: dict[str, Schema] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a call asks for, and when."""
+    """The observations that a call asks for, and when."""
 
     start: StartOf | None
     end: date | None

@@ -50,7 +50,7 @@ class ToCalculate(msgspec.Struct):
 
 
 class Calculated(msgspec.Struct, omit_defaults=True):
-    """What a formula came to: its rows, or why they are not proven, or the calls of ours it waits for, by key.
+    """The result of a formula: its rows, or why they are not proven, or the calls of ours it waits for, by key.
 
     One that no program can read has none of these.
     """

@@ -47,7 +47,7 @@ HIDDEN_ROWS = "it may leave out rows that are hidden or filtered"
 
 @dataclass(slots=True)
 class Result:
-    """What became of one formula."""
+    """The result of one formula."""
 
     formula: BookFormula
     value: Scalar = None

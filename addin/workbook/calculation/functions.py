@@ -59,7 +59,7 @@ def plain_name(written: str) -> str:
 
 
 class Measured(NamedTuple):
-    """How often the engine came to what Excel itself had shown."""
+    """The rate at which the engine came to what Excel itself had shown."""
 
     lines: int
     """Formulas with this function whose result by Excel is known."""

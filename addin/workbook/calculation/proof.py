@@ -7,7 +7,7 @@ same value; or the formula takes no branch and its stored value was reproduced.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
@@ -21,7 +21,7 @@ from addin.workbook.calculation.engine_book import EngineBook
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import differs, needs_judge
 from addin.workbook.calculation.influence import Place, SheetArea
-from addin.workbook.calculation.reading.letters import Letters, depends_on, letters_in
+from addin.workbook.calculation.reading.letters import Letters, depends_on, letters_of
 from addin.workbook.calculation.reading.lookups import is_certain
 from addin.workbook.calculation.reading.oddities import (
     BLANK,
@@ -75,11 +75,6 @@ def _moved(reference: str) -> str:
 
 def _is_far(moved: Any, found: Any) -> bool:
     return type(moved) is type(found) is float and abs(moved - found) > FAR * abs(found)
-
-
-def _all_letters(values: Iterable[Any]) -> frozenset[Letters]:
-    """The doubtful letters in those values that are texts."""
-    return frozenset[Letters]().union(*(letters_in(value) for value in values if isinstance(value, str)))
 
 
 class Proof:
@@ -210,24 +205,24 @@ class Proof:
         texts = [*formula.shape.pieces, *(value for row in rows for value in row)]
         areas = [*formula.areas, *self._cells.spilled(formula)]
         answered = self._letters_answered if formula.shape.sites else frozenset[Letters]()
-        return _all_letters(texts).union(answered, *(self._letters_in(sheet, area) for sheet, area in areas))
+        return letters_of(texts).union(answered, *(self._letters_in(sheet, area) for sheet, area in areas))
 
     @cached_property
     def _letters_answered(self) -> frozenset[Letters]:
         """The doubtful letters in the answers of calls of ours."""
-        return _all_letters(self._engines.formulon.values(self._cells.answer_cells))
+        return letters_of(self._engines.formulon.values(self._cells.answer_cells))
 
     def _letters_ordered(self, formula: BookFormula) -> frozenset[Letters]:
         """The doubtful letters in what a formula compares."""
         texts = [each for each in formula.shape.ordered if isinstance(each, str)]
         areas = [area_of(formula.references[each]) for each in formula.shape.ordered if isinstance(each, int)]
         compared = (self._letters_in(formula.place[0], area) for area in areas if area is not None)
-        return _all_letters(texts).union(*compared)
+        return letters_of(texts).union(*compared)
 
     def _letters_in(self, sheet: str, area: Area) -> frozenset[Letters]:
         where = area.sheet or sheet, area
         if where not in self._letters:
-            self._letters[where] = _all_letters(self._engines.formulon.values(list(self._cells.filled(*where))))
+            self._letters[where] = letters_of(self._engines.formulon.values(list(self._cells.filled(*where))))
         return self._letters[where]
 
     def _losing_digits(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:

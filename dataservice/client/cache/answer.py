@@ -22,7 +22,7 @@ CLOCK_SKEW_S = 60.0
 
 
 class Source(StrEnum):
-    """Where an answer came from, nearest first."""
+    """The source of an answer, nearest first."""
 
     MEMORY = "memory"
     SHELF = "shelf"

@@ -33,7 +33,7 @@ RECENT_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a history holds of a window; `fresh_until` has passed where a pull is needed to be sure."""
+    """The part of a window that a history holds; `fresh_until` has passed where a pull is needed to be sure."""
 
     observations: Observations
     fetched_at: float

@@ -73,7 +73,6 @@ SCALES = ((10**11, 1), (10**14, 10**3), (10**17, 10**6), (math.inf, 10**9))
 
 FEWEST_CUT = 20
 POWERS = frozenset({32, 64, 128, 256, 512, 25, 75, 125, 175})
-FEWEST_OF_A_PAGE = 10
 
 _EPOCH_BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 

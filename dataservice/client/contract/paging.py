@@ -72,7 +72,7 @@ def catalogue_may_be_cut(page: CataloguePage, known: Collection[str], *, is_firs
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where the next page begins: at the day `start`, `further` behind it by the service's own parameters.
+    """The beginning of the next page: at the day `start`, `further` behind it by the service's own parameters.
 
     With an `end` it is a look back: whether anything lies before what has arrived. What is `further` counts from the
     day that was `asked` for.

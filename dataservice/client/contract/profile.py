@@ -27,7 +27,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """What a probe found at the time `made_at`, in seconds since the epoch, after so many requests."""
+    """The findings of a probe at the time `made_at`, in seconds since the epoch, after so many requests."""
 
     made_at: float
     requests: int

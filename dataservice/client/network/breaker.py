@@ -68,7 +68,7 @@ TRY_AGAIN_S = 300.0
 
 @dataclass(slots=True)
 class _Row:
-    """What an endpoint said since its last good answer."""
+    """The failures of an endpoint since its last good answer."""
 
     bad: set[str | Resource[Any] | None] = field(default_factory=set)
     error: DataServiceError | None = None
@@ -77,7 +77,7 @@ class _Row:
 
 
 class RepeatedFailureGuard:
-    """Which endpoints have given only bad answers lately, one resource after another; reads no clock.
+    """A guard on endpoints that gave only bad answers lately, one resource after another; reads no clock.
 
     A refusal such as 403 may concern one signal, or the key with all its signals. Each answer costs a request, so after
     several with no good one between them only a few more are tried: the 1st, 2nd, 4th, 8th … that comes, and one every

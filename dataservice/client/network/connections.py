@@ -44,7 +44,7 @@ _AS_SENT = re.compile("[A-Za-z0-9/?&=%+._~:,-]*").fullmatch
 
 
 class SendWatch:
-    """Whether a request was sent, as far as is known, and over which kind of connection."""
+    """A watch on a request: whether it was sent, as far as is known, and over which kind of connection."""
 
     __slots__ = ("is_reused", "latency_s", "sent_at", "was_sent")
 

@@ -113,7 +113,7 @@ def _local(text: str) -> str:
 
 @dataclass(slots=True)
 class _Around:
-    """What stands around a place: the LETs and LAMBDAs whose names are known there, outermost first, and conditions."""
+    """The surroundings of a place: LETs and LAMBDAs whose names are known there, outermost first, and conditions."""
 
     wrappers: tuple[tuple[tuple[Piece, ...], tuple[Piece, ...]], ...] = ()
     """What has to stand before and behind an expression, so that it can be worked out alone."""

@@ -44,7 +44,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call of ours was answered, by its number among the shape's calls."""
+    """The answer to a call of ours, by its number among the shape's calls."""
 
     site: int
 
@@ -112,7 +112,7 @@ class Lookup:
 
 @dataclass(eq=False)
 class Shape:
-    """What all formulas of one shape have in common."""
+    """The facts that all formulas of one shape have in common."""
 
     pieces: list[Piece] = field(default_factory=list)
     functions: set[str] = field(default_factory=set)
@@ -205,7 +205,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What a name or a table reference stands for: an area, or a formula of its own."""
+    """The meaning of a name or a table reference: an area, or a formula of its own."""
 
     pieces: tuple[Piece, ...] = ()
     area: Area | None = None
@@ -215,7 +215,7 @@ class Replacement:
 
 
 class Names(Protocol):
-    """How names and table references are looked up; see `addin.workbook.calculation.names`."""
+    """A lookup of names and table references; see `addin.workbook.calculation.names`."""
 
     def name(self, text: str) -> Replacement:
         """Return what a defined name stands for."""

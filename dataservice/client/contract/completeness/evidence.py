@@ -36,7 +36,7 @@ FEW_FILTERED = {"wire": frozenset(range(3, 10)), "posts": frozenset({3, 5})}
 
 @dataclass(frozen=True, slots=True)
 class ListSeen:
-    """What the pages of one kind of list have shown.
+    """The pages seen of one kind of list.
 
     `most` is the most that a page held, `unfiltered` the same of those that were asked for without a filter.
     `goes_on`: whether others came behind a page that said nothing of them, asked by `offset`; None where that was not
@@ -66,7 +66,7 @@ class AskedDays:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the pages of a service have shown so far.
+    """The evidence that the pages of a service have given so far.
 
     `most_rows` is the most that a page held: one with fewer is the last one. `totals_are_whole`: a total was seen to
     count more than its own page. `start_included`: whether the first day of a window belongs to it; None where that was
@@ -197,7 +197,7 @@ NOTHING_SEEN = Evidence()
 
 @dataclass(slots=True)
 class Evidences:
-    """What is known of one service, as it grows."""
+    """The evidence about one service, as it grows."""
 
     now: Evidence = NOTHING_SEEN
 

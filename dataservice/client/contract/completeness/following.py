@@ -44,7 +44,7 @@ _COUNT = re.compile(r"\d+|\d{1,3}(?:,\d{3})+")
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """What an answer says of what follows: whether more does, how much there is in all, and how to ask for it."""
+    """The words of an answer on what follows: whether more does, how much there is in all, how to ask for it."""
 
     more: bool | None = None
     total: int | None = None
@@ -53,9 +53,6 @@ class Following:
     params: Params = ()
     pages: int = 0
     """How many pages follow, where all of them are counted."""
-
-
-NOTHING_SAID = Following()
 
 
 def following(beside: Mapping[str, Any], body: bytes, rows: int) -> Following:
