@@ -13,7 +13,6 @@ from cachetools import LRUCache
 from dataservice.client.archive.archive import Archive
 from dataservice.client.archive.seen import SeenSignals
 from dataservice.client.archive.vintages import Vintages, VintagesResource
-from dataservice.client.cache.adopted import adopted
 from dataservice.client.cache.answer import Answer, Source
 from dataservice.client.cache.codec import pack, unpack
 from dataservice.client.cache.histories import Histories
@@ -28,6 +27,7 @@ from dataservice.client.cache.recent import (
 )
 from dataservice.client.cache.spans import History
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
+from dataservice.client.cache.vintages_from_cache import vintages_from_cache
 from dataservice.client.contract.requests import can_exist
 from dataservice.client.contract.resources import HistoryResource, KnownDaysResource, Resource, SignalResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
@@ -282,7 +282,7 @@ class SignalAnswers(StoredAnswers):
             detail: tuple[SignalDetail, float] | None = (known.value, known.fetched_at)
         else:
             detail = None if slug in self._unkept else await self._kept_detail(slug)
-        return adopted(await self._histories.kept(slug), detail)
+        return vintages_from_cache(await self._histories.kept(slug), detail)
 
     async def _signal(self, slug: str) -> Signal | None:
         """The signal as its detail told it last; None where none is kept."""
