@@ -285,7 +285,7 @@ class Fetcher:
             async for arrived in pages_of_window(
                 self._sender, context, resource.slug, begin, self.evidence, max_pages=self._max_pages
             ):
-                self._check_empty(resource, arrived, context)
+                self._check_empty(resource, arrived, window, context)
                 if arrived.complete and not arrived.problem and self._compare(resource.slug, history, arrived):
                     first, pulled = arrived.observations.first_day, begin
                     continue  # it was the last page
@@ -307,12 +307,12 @@ class Fetcher:
             return await self._pull_in_parts(resource, history, window, context, first)
         return history
 
-    def _check_empty(self, resource: HistoryResource, pulled: Pulled, context: CallContext) -> None:
+    def _check_empty(self, resource: HistoryResource, pulled: Pulled, window: Window, context: CallContext) -> None:
         """Raise where a window is said to be empty of which the last known detail shows several observations."""
         known = self._cache.memory.get(SignalResource(resource.slug))
         if len(pulled.observations) or not pulled.complete or known is None:
             return
-        shown = known.value.history.between(pulled.window.start, pulled.window.end)
+        shown = known.value.history.between(window.start, window.end)
         if len(shown) >= SEVERAL:
             problem = f"no observations from {shown.first_day} on, where its detail shows {len(shown)}"
             raise self._sender.refused(MalformedAnswerError(problem), first_request(resource), context)

@@ -85,7 +85,8 @@ async def test_a_part_is_never_shown_as_the_whole(seed):
                 case "read":
                     found = await client.read(HistoryResource("x"))
                     shown = {moment.date(): value for moment, value in found.value}
-                    assert world.is_whole(shown), (seed, len(shown), [len(state) for state in world.states])
+                    is_said = found.stale_because is not None  # an emptied series, whose detail still shows rows
+                    assert is_said or world.is_whole(shown), (seed, len(shown), [len(state) for state in world.states])
                 case "detail":
                     await client.read(SignalResource("x"))
                 case "change":
