@@ -162,7 +162,7 @@ class SignalAnswers(StoredAnswers):
         for resource in self.memory.resources():
             known = self.memory.get(resource)
             if isinstance(resource, SignalResource) and known is not None:
-                self._remember(resource, replace(known, value=newest_alone(known.value)), 0)
+                self._remember(resource, msgspec.structs.replace(known, value=newest_alone(known.value)), 0)
                 self.memory.drop_family(HistoryResource(resource.slug))
 
     async def history_after(self, slug: str, since: date, now: float) -> History:
@@ -326,7 +326,7 @@ class SignalAnswers(StoredAnswers):
         if not isinstance(resource, SignalResource):
             return answer
         if answer is not None and self.has_thin_details:
-            answer = replace(answer, value=cast("T", newest_alone(cast("SignalDetail", answer.value))))
+            answer = msgspec.structs.replace(answer, value=cast("T", newest_alone(cast("SignalDetail", answer.value))))
             self._remember(resource, answer, 0)
         held = self._histories.held(resource.slug)
         self._looks[resource.slug] = self._looks.get(resource.slug, 0) + 1
