@@ -15,7 +15,7 @@ from dataservice.client.contract.forms import says_unknown
 from dataservice.client.contract.quota import Quota, remaining_in
 from dataservice.client.contract.requests import Endpoint, Request
 from dataservice.client.network.connection_errors import ProxyAwayError, RefusedError, UnknownHostError, UntrustedError
-from dataservice.client.pacing.pace import told_gap_s, told_wait_s
+from dataservice.client.pacing.pace import believed, told_gap_s, told_wait_s
 from dataservice.errors import (
     AuthenticationError,
     ConnectionFailedError,
@@ -66,7 +66,9 @@ _PAGE = re.compile(
 )
 """How a page begins. What was read is not read again in another way: a hostile page could make that take for ever."""
 
-TOO_SLOW = "no whole answer in time: the service or the network is slow; refresh in a minute"
+_SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
+
+TOO_SLOW = "no whole answer in time: the service or the network is slow"
 
 TRUST = "if your firm opens https on the way, name its authority's file in the setting ca_file"
 
@@ -115,7 +117,9 @@ def failed_answer(
         case 429 if remaining_in(headers) == 0:
             return Failure(month_spent(quota).at(path))
         case 429:  # only the quota headers prove that the month is over: the service, or a gateway, asks to wait
-            hurried = UnavailableError("it asks for fewer requests at a time, HTTP 429", status=status, path=path)
+            hurried = UnavailableError(
+                "it asks for fewer requests at a time, HTTP 429; refresh in a minute", status=status, path=path
+            )
             wait_s = told_wait_s(headers, now) if wait_s is None else wait_s
             return Failure(hurried, retry_after_s=wait_s, is_limited=True, gap_s=told_gap_s(headers))
         case _ if status >= 500:
@@ -180,7 +184,9 @@ def failed_exchange(request: Request, error: Exception) -> Failure:
         case httpx.DecodingError():
             return Failure(MalformedAnswerError("an answer that cannot be unpacked", path=request.path))
         case httpx.TransportError() | OSError():
-            return Failure(ConnectionFailedError("the connection broke", path=request.path), retryable=True)
+            return Failure(
+                ConnectionFailedError("the connection broke; refresh in a minute", path=request.path), retryable=True
+            )
         case _:
             return Failure(UnavailableError(type(error).__name__, path=request.path))
 
@@ -203,9 +209,9 @@ def _no_connection(error: httpx.TransportError) -> tuple[str, bool]:
             said = next((ours for words, ours in WRONG_CERTIFICATES.items() if words in str(error)), None)
             return said or f"its certificate is not trusted; {TRUST}", False
         case _ if NO_TLS in str(error):
-            return "it does not speak https at this address", False
+            return "it does not speak https at this address; check the address", False
         case _:
-            return "no connection", True
+            return "no connection; check the address and the network", True
 
 
 def month_spent(quota: Quota | None) -> QuotaExceededError:
@@ -262,18 +268,19 @@ def _said(body: bytes) -> str:
 
 
 def _retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
-    """The seconds to wait by Retry-After: a number or a date; None where it is neither.
+    """The seconds to wait by Retry-After: a number or a date; None where it is neither, or of longer than a day.
 
     A date is compared with the service's own clock, where the answer tells it.
     """
     text = headers.get("retry-after", "").strip()
-    if text.isdecimal():
-        return float(text)
-    until = _moment(text)
-    if until is None:
+    if _SECONDS.fullmatch(text):
+        wait_s = float(text)
+    elif (until := _moment(text)) is not None:
+        told = _moment(headers.get("date", ""))
+        wait_s = max(0.0, until - (now if told is None else told))
+    else:
         return None
-    told = _moment(headers.get("date", ""))
-    return max(0.0, until - (now if told is None else told))
+    return believed(wait_s)
 
 
 def _moment(text: str) -> float | None:
