@@ -58,7 +58,7 @@ class Concurrency:
         self._latencies: list[float] = []
         self._cut_at = float("-inf")
         self._before_cut = (0, 0.0)
-        """The places before the first of the cuts that are still to be judged, and the longest that answers took since."""
+        """The places before the first of the cuts that are to be judged, and the longest that answers took since."""
         self._patient = 0
         """Rounds in which slow answers cut nothing."""
         self._overtaken = 0
