@@ -147,9 +147,8 @@ $(VENV)/venv.stamp:
 	  || { echo "Python 3.11 or newer is needed; name one with PYTHON=..."; exit 1; }
 	@echo "• making $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	@awk '/^[a-z]/ { on = /^uv==/ } on' .ci/hashes.txt > $(VENV)/uv.txt
-	@$(BIN)/python -m pip install --quiet --require-hashes --requirement $(VENV)/uv.txt || echo "• going on without uv"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $(VENV)/uv.txt || echo "• going on without uv"
 	@touch $@
 
 $(VENV)/run.stamp: $(VENV)/venv.stamp $(PINS)

@@ -23,7 +23,7 @@ from addin.errors import AddinError
 from addin.workbook.ooxml.target import Target
 from dataservice.client import AsyncClient, Vintages
 from dataservice.client.archive.archive import Archive
-from dataservice.client.archive.looked import NEVER_YET
+from dataservice.client.archive.coverage import NEVER_YET
 from dataservice.client.cache.inventory import Amount, KeyShare, cached_slugs, key_shares
 from dataservice.client.contract import moment_of, utc_day_of
 from dataservice.client.network.credentials import ApiKey, sealed_for

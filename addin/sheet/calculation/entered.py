@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from addin.formulas.lexer import HOLE, Token, is_readable, tokens
+from addin.formulas.lexer import PLACEHOLDER, Token, is_readable, tokens
 from addin.formulas.shape import shape_of
 from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, UnreadableError, parsed
 
@@ -65,4 +65,4 @@ def _is_complete(expression: Expression) -> bool:
 
 
 def _is_range(node: Token | CallNode | GroupNode | None) -> bool:
-    return isinstance(node, Token) and node.text == HOLE
+    return isinstance(node, Token) and node.text == PLACEHOLDER

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from addin.formulas import Area, Unworkable
 from addin.formulas.areas import area_of
-from addin.formulas.lexer import HOLE
+from addin.formulas.lexer import PLACEHOLDER
 from addin.formulas.shape import shape_of
 from addin.workbook.calculation.reading.analysis import analysed
 from addin.workbook.calculation.reading.shapes import (
@@ -56,7 +56,7 @@ class BookNames:
         shape, references = shape_of(definition.removeprefix("="))
         if not all(map(is_fixed, references)):
             return Replacement(refused=f"the name {plain[:60]} means another place in every cell")
-        if shape == HOLE and (area := area_of(references[0])) is not None:
+        if shape == PLACEHOLDER and (area := area_of(references[0])) is not None:
             return self._area(area)
         self._depth += 1
         inner = analysed(shape, self, self.namespace)

@@ -17,8 +17,8 @@ import msgspec
 from cachetools import LRUCache
 
 from dataservice.client.archive.codec import FEW, NewerFormatError, pack_first_look, pack_vintages, unpack_vintages
+from dataservice.client.archive.coverage import NEVER_YET, Coverage, micros
 from dataservice.client.archive.facts import Facts
-from dataservice.client.archive.looked import NEVER_YET, Looked, micros
 from dataservice.client.archive.vintages import DROPPED, Vintages
 from dataservice.client.contract.windows import Window
 from dataservice.observations import Observations
@@ -52,7 +52,7 @@ class Held:
 
     vintages: Vintages
     numbers: tuple[int, ...]
-    saved: Looked
+    saved: Coverage
     unsaved: Facts
     looked_again: Window | None = None
     is_damaged: bool = False
@@ -69,7 +69,7 @@ class FirstLook:
     """A log whose only part, numbered `number`, tells of one look: columns are made of it when they are needed."""
 
     found: Observations
-    looked: Looked
+    looked: Coverage
     moment: int
     is_brief: bool
     number: int = 0
@@ -80,7 +80,7 @@ class FirstLook:
         return Held(Vintages(facts, self.looked), (self.number,), self.looked, Facts.none())
 
 
-NOTHING_HELD = Held(Vintages.nothing(), (), Looked.never(), Facts.none())
+NOTHING_HELD = Held(Vintages.nothing(), (), Coverage.never(), Facts.none())
 
 
 class Archive:
@@ -142,7 +142,7 @@ class Archive:
         if not window:
             return False
         if slug not in self._held and slug not in self._locks and 0 < len(found) <= FEW and self._is_new(slug):
-            looked = Looked.never().at(window, moment := micros(at))
+            looked = Coverage.never().at(window, moment := micros(at))
             if await self._begin(slug, FirstLook(found, looked, moment, is_brief), then):
                 return then is not None
         async with self._lock(slug):
@@ -186,7 +186,7 @@ class Archive:
         seen = replace(known, looked=known.looked.at(window, moment))
         if not len(facts):
             return replace(held, vintages=seen)
-        vintages = seen.union(Vintages(facts, Looked.never()))
+        vintages = seen.union(Vintages(facts, Coverage.never()))
         return replace(held, vintages=vintages, unsaved=Facts.together([held.unsaved, facts]))
 
     async def slugs(self) -> list[str]:
@@ -236,7 +236,7 @@ class Archive:
         for part in log.parts:
             held = _with_part(held, part)
         if held.is_damaged:
-            held = replace(held, vintages=held.vintages.damaged(), saved=Looked.never())
+            held = replace(held, vintages=held.vintages.damaged(), saved=Coverage.never())
             if await self._fold(slug, held):  # whoever reads it next finds what is left as one
                 return await self._current(slug)
         self._hold(slug, held)
@@ -299,7 +299,7 @@ def slug_in(log: str) -> str:
     return unquote(log.rpartition("/")[2])
 
 
-def _moment_of(looked: Looked, window: Window, moment: int) -> int:
+def _moment_of(looked: Coverage, window: Window, moment: int) -> int:
     """The time of a look that the clock dates `moment`: not before the last look at these days, which it came after.
 
     Clocks are corrected, and those of two machines differ. One that was ahead by more is not believed again.
@@ -319,7 +319,7 @@ def _with_part(held: Held, part: Part) -> Held:
     if part.is_damaged:
         return replace(held, numbers=(*held.numbers, part.number), is_damaged=True)
     if not part.payload:
-        dropped = Vintages(Facts.none(), Looked.never(), DROPPED)
+        dropped = Vintages(Facts.none(), Coverage.never(), DROPPED)
         return Held(dropped, (part.number,), dropped.looked, Facts.none())
     numbers = (*held.numbers, part.number)
     try:

@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dataservice.client.archive.coverage import NEVER_BEFORE, Coverage
 from dataservice.client.archive.facts import Facts
-from dataservice.client.archive.looked import NEVER_BEFORE, Looked
 from dataservice.client.archive.vintages import Vintages
 from dataservice.observations import Observations
 
@@ -73,7 +73,7 @@ def pack_vintages(vintages: Vintages) -> bytes:
     return _encode(_Part(format_, len(facts), len(moments), len(looked.starts), vintages.pruned_before, packed))
 
 
-def pack_first_look(found: Observations, moment: int, looked: Looked, *, is_brief: bool) -> bytes:
+def pack_first_look(found: Observations, moment: int, looked: Coverage, *, is_brief: bool) -> bytes:
     """As `pack_vintages` those of a signal of which one look at the time `moment` found 1 to `FEW` observations.
 
     Values are not compressed, and a column that many signals share only once: new signals come by the thousand.
@@ -130,7 +130,7 @@ def unpack_vintages(payload: bytes) -> Vintages:
     first_seen, not_before = moments[places[: part.facts]], moments[places[part.facts :]]
     steps = [reader.take(part.steps, kind) for kind in ("<i4", "<i8", "<i8")]
     facts = Facts(times, values, told & 1 > 0, first_seen, not_before, told & 2 > 0)
-    return Vintages(facts, Looked(*steps), part.pruned_before)
+    return Vintages(facts, Coverage(*steps), part.pruned_before)
 
 
 class _Columns:

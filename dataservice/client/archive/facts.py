@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dataservice.client.archive.looked import NEVER_BEFORE, Moments
+from dataservice.client.archive.coverage import NEVER_BEFORE, Moments
 from dataservice.moments import Times
 from dataservice.observations import Observations, Values
 

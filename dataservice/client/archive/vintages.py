@@ -11,8 +11,8 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
+from dataservice.client.archive.coverage import NEVER_BEFORE, NEVER_YET, Coverage, end_of_day, look_day
 from dataservice.client.archive.facts import Facts, same_values
-from dataservice.client.archive.looked import NEVER_BEFORE, NEVER_YET, Looked, end_of_day, look_day
 from dataservice.client.archive.retold import retold
 from dataservice.client.contract.completeness.looks import as_known, as_told_briefly, as_told_widely
 from dataservice.client.contract.resources import Resource
@@ -44,13 +44,13 @@ class Vintages:
     """
 
     facts: Facts
-    looked: Looked
+    looked: Coverage
     pruned_before: int = 0
 
     @classmethod
     def nothing(cls) -> Vintages:
         """Those of a signal that nobody looked at yet."""
-        return cls(Facts.none(), Looked.never())
+        return cls(Facts.none(), Coverage.never())
 
     @property
     def nbytes(self) -> int:
@@ -110,7 +110,7 @@ class Vintages:
 
         `is_brief`: a detail with very few observations told it. Those and windows may tell one value less exactly.
         """
-        if not len(self.facts) and self.looked is Looked.never():
+        if not len(self.facts) and self.looked is Coverage.never():
             return Facts.found(found, found.times[:0], moment, is_brief=is_brief)
         known = self.as_of(moment).between(window.start, window.end)
         if known == found:
@@ -143,7 +143,7 @@ class Vintages:
         facts = self.facts
         not_before = np.where(facts.repeats_observation(), facts.not_before, NEVER_BEFORE)
         kept = replace(facts, not_before=not_before)
-        return Vintages(kept, Looked.never(), max(self.pruned_before, DROPPED))
+        return Vintages(kept, Coverage.never(), max(self.pruned_before, DROPPED))
 
     def pruned(self, before: int) -> Vintages:
         """Without the states that were over before the time `before`: nothing is known of what was known until then."""

@@ -68,7 +68,7 @@ _PAGE = re.compile(
 
 _SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 
-TOO_SLOW = "no whole answer in time: the service or the network is slow; refresh in a minute"
+TOO_SLOW = "no whole answer in time: the service or the network is slow"
 
 TRUST = "if your firm opens https on the way, name its authority's file in the setting ca_file"
 
