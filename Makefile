@@ -15,6 +15,7 @@ TEST_FLAGS := -n $(TEST_PROCESSES) --dist worksteal
 
 VENV := .venv
 BIN := $(VENV)/bin
+JAVASCRIPT := addin tests/node/modules tests/node/*.js tests/node/*.mjs
 NODE_TOOLS := tests/node/node_modules
 NPM_FLAGS := --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
 
@@ -75,8 +76,9 @@ lint: $(VENV)/dev.stamp node-tools ## Check style, types, import directions, she
 	@echo "• mypy"; $(BIN)/mypy
 	@echo "• import-linter"; $(BIN)/lint-imports > $(VENV)/imports.log || { cat $(VENV)/imports.log; exit 1; }
 	@echo "• shellcheck"; $(BIN)/shellcheck .ci/*
-	@if [ -x $(NODE_TOOLS)/.bin/tsc ]; then echo "• tsc --checkJs"; $(NODE_TOOLS)/.bin/tsc --project tests/node/tsconfig.json; \
-	else echo "• tsc --checkJs: left out, no npm here"; fi
+	@if [ -x $(NODE_TOOLS)/.bin/tsc ]; then echo "• tsc --checkJs"; $(NODE_TOOLS)/.bin/tsc --project tests/node/tsconfig.json && \
+	echo "• eslint" && $(NODE_TOOLS)/.bin/eslint --config tests/node/eslint.config.mjs $(JAVASCRIPT); \
+	else echo "• tsc --checkJs, eslint: left out, no npm here"; fi
 
 .PHONY: format
 format: $(VENV)/dev.stamp ## Rewrite the Python files in the project's format
@@ -145,9 +147,8 @@ $(VENV)/venv.stamp:
 	  || { echo "Python 3.11 or newer is needed; name one with PYTHON=..."; exit 1; }
 	@echo "• making $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	@awk '/^[a-z]/ { on = /^uv==/ } on' .ci/hashes.txt > $(VENV)/uv.txt
-	@$(BIN)/python -m pip install --quiet --require-hashes --requirement $(VENV)/uv.txt || echo "• going on without uv"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $(VENV)/uv.txt || echo "• going on without uv"
 	@touch $@
 
 $(VENV)/run.stamp: $(VENV)/venv.stamp $(PINS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -59,9 +60,8 @@ def read_moments(texts: Sequence[str]) -> Times:
     A leap second counts as the last microsecond before the next day. Raises `ValueError` where a text is no time, and
     where two differ by so little that they would become one.
     """
-    found = list(map(_known.get, texts))
-    if None not in found:
-        return np.array(found, np.int64).view("datetime64[us]")
+    with suppress(KeyError):
+        return np.fromiter(map(_known.__getitem__, texts), np.int64, len(texts)).view("datetime64[us]")
     letters = _service_form(texts)
     if letters is None:
         return _written_otherwise(texts).view("datetime64[us]")

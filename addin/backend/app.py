@@ -93,7 +93,7 @@ def create_app(
 
 
 def stopping_of(app: Starlette) -> Stopping:
-    """How the application's backend stops: it says first that it is going."""
+    """Return how the application's backend stops: it says first that it is going."""
     backend: BackendState = app.state.backend
     return Stopping(backend.drain, backend.settings.drain_s, backend.settings.stop_timeout_s)
 

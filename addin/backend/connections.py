@@ -41,7 +41,7 @@ FOREIGN = _refusal(
 
 
 def handles_allowed() -> int:
-    """How many files and sockets this process may hold open."""
+    """Return how many files and sockets this process may hold open."""
     if sys.platform == "win32":
         return 8_192  # Windows has no such limit for sockets; this is enough for any backend
     import resource
@@ -90,7 +90,7 @@ class LimitedSocket(socket.socket):
         super().listen(max(backlog, MAX_WAITING))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How a process that is being started gets it: the same socket, with a count of its own."""
+        """Return how a process that is being started gets it: the same socket, with a count of its own."""
         from multiprocessing.reduction import DupFd
 
         return _received, (DupFd(self.fileno()), self.family, self.type, self.proto, self._most, self._is_private)
@@ -103,7 +103,7 @@ class LimitedSocket(socket.socket):
             del self._of[caller]
 
     def _has_room_for(self, caller: str) -> bool:
-        """Whether an address may have one more; a proxy on this machine stands for many callers, and limits them."""
+        """Return whether an address may have one more; a proxy on this machine stands for many callers."""
         is_near = caller in ("", "::1") or caller.startswith(("127.", "::ffff:127."))
         return is_near or self._of[caller] < max(1, self._most // ADDRESS_PART)
 

@@ -50,7 +50,7 @@ def _encoded(content: object) -> bytes:
 
 
 async def error_response(request: Request, error: Exception) -> Response:
-    """What went wrong, in one sentence; an unexpected error shows only its type, never its text."""
+    """Return what went wrong, in one sentence; an unexpected error shows only its type, never its text."""
     match error:
         case HTTPException(status_code=404 | 405):
             return _error(error.status_code, f"{request.method} {request.url.path[:100]} is not served here")
@@ -69,7 +69,7 @@ async def error_response(request: Request, error: Exception) -> Response:
 
 
 def away_response(error: Exception, meanwhile: str = "nothing was changed") -> Response:
-    """What is said where the ledger is away: nobody is let in whom it may have stopped, or told that it is done."""
+    """Return the answer while the ledger is away: nobody is let in whom it may have stopped, or told it is done."""
     told = f"what must not be lost cannot be stored or read now, and {meanwhile}: {error}; try again"
     return _error(503, told, {"retry-after": str(RETRY_AFTER_S)})
 
@@ -82,7 +82,7 @@ def _error(status: int, message: str, headers: Mapping[str, str] | None = None) 
 
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
-    """How large a body may be, with the words that say why, and how long it may take to arrive."""
+    """The limits of a body: its size, with the words that say why, and the time it may take to arrive."""
 
     max_bytes: int
     reason: str
@@ -171,7 +171,7 @@ def address_of(request: Request) -> str:
 
 
 def is_on_this_machine(request: Request) -> bool:
-    """Whether the request comes from this machine, to this machine, and through no proxy that says so."""
+    """Return whether the request comes from this machine, to this machine, and through no proxy that says so."""
     address = address_of(request)
     local = address.startswith("127.") or (request.client is not None and request.client.host == "::1")
     forwarded = any(name in request.headers for name in ("forwarded", "x-forwarded-for", "via"))

@@ -28,7 +28,7 @@ ROOT = 0
 
 
 def is_of_another_account(connection: socket.socket) -> bool:
-    """Whether the caller on the other end is known to be another account of this machine; root is none.
+    """Return whether the caller on the other end is known to be another account of this machine; root is none.
 
     False for callers elsewhere, and where the system cannot tell: on Windows and macOS, and for what comes out of
     Windows into its Linux.

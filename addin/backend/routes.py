@@ -119,7 +119,7 @@ async def _answered(request: Request, tenant: Tenant, calls: Sequence[bytes], po
 
 
 async def _loaded(request: Request, tenant: Tenant, calls: Sequence[bytes], where: str) -> PartialReply:
-    """What is there of `calls` soon; if the caller goes away meanwhile, nothing more is fetched for them."""
+    """Return what is there of `calls` soon; if the caller goes away meanwhile, nothing more is fetched for them."""
     answering = asyncio.ensure_future(tenant.loads.answer(calls, where))
     leaving = asyncio.ensure_future(_left(request))
     try:
@@ -343,7 +343,7 @@ ROUTES = (
 
 
 def _elsewhere(request: Request, backend: BackendState) -> str:
-    """Where a user of a host without a pane can allow it."""
+    """Return where a user of a host without a pane can allow it."""
     base = (backend.settings.public_url or f"{request.url.scheme}://{request.headers['host']}").rstrip("/")
     limit = f"more than ask_above ({backend.settings.ask_above:,})"
     return f"{limit}: say yes at {base}/taskpane.html and refresh, or raise that setting"

@@ -83,7 +83,7 @@ class SecurityMiddleware:
 
 
 def security_headers(settings: Settings) -> list[tuple[str, str]]:
-    """What every answer carries. No X-Frame-Options and no COOP: Excel on the web shows the task pane in a frame."""
+    """Return every answer's headers. No X-Frame-Options and no COOP: Excel on the web shows the pane in a frame."""
     return [
         ("content-security-policy", content_security_policy(settings.frame_ancestors)),
         ("x-content-type-options", "nosniff"),

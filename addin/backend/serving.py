@@ -53,7 +53,7 @@ TICK_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """How a backend stops: what it does first, and what it grants to callers, in seconds.
+    """The end of a backend: what it does first, and what it grants to callers, in seconds.
 
     For `drain_s` it answers as before, so that a proxy can send new callers elsewhere; requests that are under way then
     may take `grace_s` more.
@@ -222,7 +222,7 @@ class BackendServer(uvicorn.Server):
 
 
 def _config(app: ASGIApp, listener: Listener, grace_s: float) -> uvicorn.Config:
-    """How uvicorn serves `app`."""
+    """Return how uvicorn serves `app`."""
     certificate = listener.certificate
     return uvicorn.Config(
         app,

@@ -18,8 +18,8 @@ from starlette.requests import Request
 from addin.backend.http import KEY_HEADER
 from addin.backend.limits.accounts import UNPROVEN_PART, MemoryBudget
 from addin.backend.operation.events import tell
-from addin.backend.operation.facts import PublicCertificate
 from addin.backend.operation.metrics import Metrics, WorkerMeasures, memory_bytes
+from addin.backend.operation.public_certificate import PublicCertificate
 from addin.backend.operation.readiness import ReadinessCheck
 from addin.backend.operation.service_watch import ServiceWatch
 from addin.backend.service_connections import ServiceConnections
@@ -170,11 +170,11 @@ class BackendState:
         self.is_draining = True
 
     def knows(self, user_key: str | None) -> bool:
-        """Whether the key that a request is answered with is known to work, or is the backend's own."""
+        """Return whether the key that a request is answered with is known to work, or is the backend's own."""
         return not self.settings.per_user_keys if user_key is None else self._users.knows(user_key)
 
     def goes_first(self, request: Request) -> bool:
-        """Whether a request waits for no other: a probe, one with a key that is known, or any on a user's machine."""
+        """Return whether a request waits for no other: a probe, one with a known key, or any on a user's machine."""
         key = request.headers.get(KEY_HEADER)
         return (
             not self.settings.is_shared
@@ -183,7 +183,7 @@ class BackendState:
         )
 
     def has_room_to_load(self, tenant: Tenant, held_bytes: int) -> bool:
-        """Whether calls of so many bytes may wait in memory until they are answered, beside those that do already."""
+        """Return whether calls of so many bytes may wait in memory for answers, beside those that do already."""
         most, own = self.memory.capacity, tenant.loads.held_bytes
         if not self.trusts(tenant):
             waiting = sum(each.loads.held_bytes for each in self._users.unproven)
@@ -196,7 +196,7 @@ class BackendState:
         await self._users.close_idle()
 
     def trusts(self, tenant: Tenant) -> bool:
-        """Whether a tenant may send large requests: the backend's own, and those whose key the service accepted."""
+        """Return whether a tenant may send large requests: the backend's own, and those with an accepted key."""
         return tenant is self.own or tenant.proven
 
     async def use_key(self, key: ConfiguredKey | None) -> None:
@@ -265,13 +265,13 @@ class BackendState:
 
     @property
     def key_state(self) -> KeyState:
-        """What may be shown of the key."""
+        """Return what may be shown of the key."""
         if self.key is None:
             return KeyState(set=False, source="none", id=None)
         return KeyState(set=True, source=str(self.key.source), id=self.key.id)
 
     async def measures(self) -> WorkerMeasures:
-        """What this process holds now."""
+        """Return what this process holds now."""
         tenants, users = [self.own, *self._users], [each for each in self._users if each.proven]
         return WorkerMeasures(
             users=[each.scope or await each.client.scope() or "" for each in users],
@@ -314,7 +314,7 @@ class BackendState:
 
 
 def quota_shortfall(cost: Cost, quota: Quota | None, settings: Settings) -> str | None:
-    """Why not even the fewest requests of `cost` can be sent now; None if they can, or the quota is not known yet."""
+    """Return why not even the fewest requests of `cost` can be sent; None if they can, or the quota is unknown."""
     requests = cost.at_least
     if requests == 0 or quota is None:
         return None

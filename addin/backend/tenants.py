@@ -27,7 +27,7 @@ from addin.protocol.pending_batches import PendingBatches
 from addin.protocol.response_cache import ResponseCache
 from addin.protocol.told import ToldPosts
 from dataservice.client import AsyncClient
-from udfs.engine.session import Session
+from udfs.engine import Session
 
 DEADLINE_MARGIN_S = 2.0
 """A batch ends this much after the client's own deadline, because the client's errors say more."""
@@ -81,7 +81,7 @@ class Tenant:
 
     @property
     def proven(self) -> bool:
-        """Whether the service is known to have accepted the key: only then it tells a quota."""
+        """Return whether the service is known to have accepted the key: only then it tells a quota."""
         return self.client.quota_now is not None
 
     @property
@@ -190,7 +190,7 @@ class UserTenants:
         return iter((*self._proven.values(), *self._unproven.values()))
 
     def knows(self, key: str) -> bool:
-        """Whether the service has accepted the key, as far as is known here."""
+        """Return whether the service has accepted the key, as far as is known here."""
         return key in self._proven
 
     @property

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
-from udfs.arguments.parameters import Parameter
-from udfs.engine.registry import Udf
+from udfs.arguments import Parameter
+from udfs.engine import Udf
 
 _OOR = "http://openoffice.org/2001/registry"
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"

@@ -15,11 +15,8 @@ from xml.sax.saxutils import escape, quoteattr
 from addin.calc import configuration
 from addin.calc.configuration import Names
 from dataservice.version import office_version
-from udfs.arguments.dates import Day, Start
-from udfs.arguments.kinds import Flag, Number
-from udfs.arguments.options import Options
-from udfs.arguments.parameters import Parameter
-from udfs.engine.registry import REGISTRY, Udf
+from udfs.arguments import Day, Flag, Number, Options, Parameter, Start
+from udfs.engine import REGISTRY, Udf
 
 MINIMUM = "25.2"
 """The first LibreOffice that reads and writes the names under which Excel stores our functions."""
@@ -39,7 +36,7 @@ _MEDIA_TYPES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extension:
-    """What an extension is built for: the namespace of its functions, and its backend."""
+    """An extension, by the namespace of its functions, and its backend."""
 
     namespace: str = "DS"
     url: str = "https://localhost:8765"
@@ -92,7 +89,7 @@ def _interface(functions: Iterable[Udf], names: Names) -> Interface:
 
 
 def _built(extension: Extension, functions: Iterable[Udf], names: Names) -> dict[str, Any]:
-    """What the component knows about the functions and itself."""
+    """Return what the component knows about the functions and itself."""
     return {
         "namespace": names.namespace,
         "interface": names.interface,

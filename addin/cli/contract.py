@@ -12,10 +12,10 @@ from rich.text import Text
 from addin.cli.output import plain_table, print_json
 from addin.config.connect import connected
 from addin.errors import AddinError
-from dataservice.client.contract.profile import Profile
+from dataservice.client.contract import Profile
 from dataservice.client.probe import MOST_REQUESTS
 from dataservice.errors import BudgetError, DataServiceError
-from dataservice.terminal.printing import echo, printable
+from dataservice.terminal import echo, printable
 from udfs.errors import reason
 
 

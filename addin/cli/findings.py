@@ -9,7 +9,7 @@ from rich.text import Text
 
 from addin.cli.output import plain_table
 from addin.excel.doctor import Finding, State
-from dataservice.terminal.printing import printable
+from dataservice.terminal import printable
 
 MARKS = {State.GOOD: ("✓", "green"), State.WARNING: ("!", "yellow"), State.BROKEN: ("✗", "red")}
 

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from addin.errors import AddinError
-from dataservice.terminal.command_group import CommandEntry, LazyGroup, VersionOption, new_group
+from dataservice.terminal import CommandEntry, LazyGroup, VersionOption, new_group
 
 COMMANDS = {
     "demo": CommandEntry("addin.cli.commands.demo:demo", "Try everything on made-up data: no account, no network."),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from addin.errors import AddinError
-from dataservice.terminal.printing import echo, escaped, printable
+from dataservice.terminal import echo, escaped, printable
 from udfs.cells import EPOCH, Scalar
 from udfs.errors import CellError, ErrorCode
 

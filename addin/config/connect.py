@@ -25,7 +25,7 @@ from dataservice.stores import (
     default_archive_path,
     default_sqlite_path,
 )
-from udfs.engine.session import Session
+from udfs.engine import Session
 
 COPY_NAME = "redis-copy-1.sqlite"
 """What Redis holds, as far as this machine has used it: it stands in while Redis is away."""

@@ -14,11 +14,9 @@ from typing import Any, TypeAlias, cast
 import xlwings
 
 from udfs import REGISTRY
-from udfs.arguments.kinds import CELL_ERRORS
-from udfs.arguments.parameters import Parameter
+from udfs.arguments import CELL_ERRORS, Parameter
 from udfs.cells import Grid, Scalar, cells_of
-from udfs.engine.registry import Udf
-from udfs.engine.session import Call, Outcome
+from udfs.engine import Call, Outcome, Udf
 from udfs.errors import CellError
 
 Plain: TypeAlias = bool | float | str | date | None

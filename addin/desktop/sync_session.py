@@ -15,7 +15,7 @@ from addin.protocol.deadline import WithinDeadline
 from addin.protocol.pending_batch import GuardedReader, PendingBatch
 from dataservice.client.sync_client import EventLoopThread
 from dataservice.errors import DeadlineExceededError
-from udfs.engine.session import Call, Outcome, Session
+from udfs.engine import Call, Outcome, Session
 from udfs.errors import CellError, ErrorCode, error_cell
 
 GRACE_S = 5.0

@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from udfs.arguments.kinds import Names
-from udfs.arguments.options import Options
-from udfs.arguments.parameters import Parameter
-from udfs.engine.registry import Udf
+from udfs.arguments import Names, Options, Parameter
+from udfs.engine import Udf
 
 MAX_DESCRIPTION, MAX_PARAMETER_DESCRIPTION = 1024, 512
 """Characters; Excel refuses the whole file for a longer description."""

@@ -22,10 +22,8 @@ from addin.excel.manifest import manifest, shortcuts
 from addin.excel.metadata import functions_metadata, in_namespace
 from dataservice.version import product_version
 from udfs import REGISTRY
-from udfs.arguments.kinds import Choice, Kind
-from udfs.arguments.options import Options
-from udfs.arguments.parameters import Parameter
-from udfs.engine.registry import Udf
+from udfs.arguments import Choice, Kind, Options, Parameter
+from udfs.engine import Udf
 
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 MAX_FORMULA = 16_384
 """Characters of a formula: twice what Excel lets anyone type, because it stores some names in a longer form."""
 
-HOLE = "\x00"
+PLACEHOLDER = "\x00"
 """What stands in place of a reference where formulas are compared without theirs."""
 
 TEXT = r'"(?:[^"]|"")*+"'
@@ -24,7 +24,7 @@ BRACKETS = r"\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*+\])*+\]"
 """The columns of a table, or the number of another file."""
 
 _TOKEN = re.compile(
-    rf"""(?P<hole>{HOLE})
+    rf"""(?P<hole>{PLACEHOLDER})
     |(?P<text>{TEXT})
     |(?P<error>\#(?:NULL!|DIV/0!|VALUE!|REF!|NAME\?|NUM!|N/A|SPILL!|CALC!|GETTING_DATA))
     |(?P<call>@?(?:{SHEET})?[^\W\d][\w.\\]*\()

@@ -6,19 +6,19 @@ import re
 from typing import NamedTuple
 
 from addin.formulas.areas import Area, area_of
-from addin.formulas.lexer import BRACKETS, HOLE, REFERENCE, TEXT
+from addin.formulas.lexer import BRACKETS, PLACEHOLDER, REFERENCE, TEXT
 
 _CALLED = r"[A-Za-z][\w.]*\("
 _SHAPE = re.compile(rf"(?P<text>{TEXT}|{BRACKETS}|{_CALLED})|(?<![\w.\]$!\\:])(?P<reference>{REFERENCE})")
 
 
 def shape_of(formula: str) -> tuple[str, list[str]]:
-    """The formula with a `HOLE` for each reference, and the references.
+    """The formula with a `PLACEHOLDER` for each reference, and the references.
 
     >>> shape_of("SUM(A1:B2)*LOG10(x!C3)")
     ('SUM(\\x00)*LOG10(\\x00)', ['A1:B2', 'x!C3'])
     """
-    parts = _SHAPE.split(formula.replace(HOLE, ""))  # what is between, a text, a reference, and so on
+    parts = _SHAPE.split(formula.replace(PLACEHOLDER, ""))  # what is between, a text, a reference, and so on
     found: list[str] = []
     for at in range(2, len(parts), 3):
         reference = parts[at]
@@ -28,7 +28,7 @@ def shape_of(formula: str) -> tuple[str, list[str]]:
         parts[at - 1] = ""
         if area_of(reference) is not None:
             found.append(reference)
-            parts[at] = HOLE
+            parts[at] = PLACEHOLDER
     return "".join(parts), found
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from udfs.arguments.kinds import Kind, shown
+from udfs.arguments import Kind, shown
 from udfs.errors import ArgumentError
 
 MOST_CALLS = 50

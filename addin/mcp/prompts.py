@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from addin.mcp.texts import seen
-from udfs.arguments.kinds import MAX_TEXT_ARGUMENT
+from udfs.arguments import MAX_TEXT_ARGUMENT
 from udfs.errors import ArgumentError
 from udfs.records.lookup import nearest
 

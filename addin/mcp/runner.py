@@ -19,13 +19,10 @@ from addin.mcp.tools.status import quota_members
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.pending_batch import GuardedReader, PendingBatch
 from dataservice.client import Answer, AsyncClient, Bound, Catalogue, CatalogueResource, Meter, Resource
-from dataservice.client.contract.resources import CATALOGUE_AGE_S
-from dataservice.client.contract.windows import utc_day
+from dataservice.client.contract import CATALOGUE_AGE_S, utc_day
 from dataservice.errors import BoundReachedError
-from udfs.engine import batch
-from udfs.engine.effects import EVER
-from udfs.engine.run import Run
-from udfs.engine.session import Stale
+from udfs.engine import EVER, Run, Stale
+from udfs.engine import answer as answer_runs
 from udfs.errors import UdfError, error_cell
 
 MAX_MESSAGE_CHARS = 1_000
@@ -92,7 +89,7 @@ class ToolRunner:
         """Bring the call to its end within the deadline."""
         within = WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold)
         try:
-            await batch.answer([run], GuardedReader(within, load), now, load.gate)
+            await answer_runs([run], GuardedReader(within, load), now, load.gate)
         except asyncio.CancelledError:
             self._untold.add(run.requests)
             raise

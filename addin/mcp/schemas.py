@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
 from addin.mcp.calls import Calls
 from addin.mcp.texts import WORDS_OF_OTHERS
 from dataservice.models import Record
-from udfs.arguments.kinds import Count, Flag, Kind, Names, Number
-from udfs.arguments.parameters import Parameter
-
-if TYPE_CHECKING:
-    from addin.mcp.tool import Tool
+from udfs.arguments import Count, Flag, Kind, Names, Number, Parameter
 
 Schema: TypeAlias = dict[str, Any]
 """A JSON Schema."""
@@ -101,32 +97,9 @@ CALLS: Schema = {
 }
 """Calls of tools, to be priced."""
 
-ALWAYS = ("requests", "fresh_for_s")
 
-
-def input_schema(tool: Tool) -> Schema:
-    """The arguments of a tool as an object."""
-    required = [parameter.name for parameter in tool.parameters if parameter.required]
-    bound = Parameter(MAX_REQUESTS, BOUND, required=False)
-    parameters = [*tool.parameters, *([] if tool.sends_nothing else [bound])]
-    return {
-        "type": "object",
-        "properties": {parameter.name: _argument(parameter) for parameter in parameters},
-        **({"required": required} if required else {}),
-        "additionalProperties": False,
-    }
-
-
-def output_schema(tool: Tool) -> Schema:
-    """The structured result of a tool as an object; members whose texts others wrote are marked."""
-    required = [*(name for name in tool.result if name not in tool.optional), *ALWAYS]
-    own = {
-        name: {**schema, OTHERS_MARK: True} if name in tool.others else schema for name, schema in tool.result.items()
-    }
-    return {"type": "object", "properties": {**own, **COMMON_SCHEMA}, "required": required}
-
-
-def _argument(parameter: Parameter) -> Schema:
+def argument_schema(parameter: Parameter) -> Schema:
+    """The schema of one argument."""
     kind = parameter.kind
     schema = {**_type_of(kind), "description": kind.help}
     if kind.example:

@@ -22,9 +22,8 @@ from addin.config.connect import connected
 from addin.config.settings import Settings
 from addin.mcp.prompts import PROMPTS, Prompt
 from addin.mcp.runner import ToolFailure, ToolRunner
-from addin.mcp.schemas import input_schema, output_schema
 from addin.mcp.texts import in_words_of_tools, seen
-from addin.mcp.tool import Tool
+from addin.mcp.tool import Tool, input_schema, output_schema
 from addin.mcp.tools import TOOLS
 from dataservice.client import Catalogue
 from dataservice.errors import DataServiceError

@@ -11,12 +11,15 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from addin.mcp.schemas import MAX_REQUESTS, Schema
+from addin.mcp.schemas import BOUND, COMMON_SCHEMA, MAX_REQUESTS, OTHERS_MARK, Schema, argument_schema
 from dataservice.client import AsyncClient
-from dataservice.client.contract.windows import utc_day
-from udfs.arguments.parameters import Parameter, signature_of
+from dataservice.client.contract import utc_day
+from udfs.arguments import Parameter, signature_of
 from udfs.errors import ArgumentError
 from udfs.records.lookup import nearest
+
+ALWAYS = ("requests", "fresh_for_s")
+"""The members that every result has."""
 
 GoesOn: TypeAlias = Callable[[int], Mapping[str, Any]]
 """For how many of its items an answer holds, the arguments to change in the same call for those that follow."""
@@ -122,3 +125,25 @@ def _warning(members: Sequence[str]) -> str:
 def _unwrapped(text: str) -> str:
     """The paragraphs of a docstring, each in one line."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+def input_schema(tool: Tool) -> Schema:
+    """The arguments of a tool as an object."""
+    required = [parameter.name for parameter in tool.parameters if parameter.required]
+    bound = Parameter(MAX_REQUESTS, BOUND, required=False)
+    parameters = [*tool.parameters, *([] if tool.sends_nothing else [bound])]
+    return {
+        "type": "object",
+        "properties": {parameter.name: argument_schema(parameter) for parameter in parameters},
+        **({"required": required} if required else {}),
+        "additionalProperties": False,
+    }
+
+
+def output_schema(tool: Tool) -> Schema:
+    """The structured result of a tool as an object; members whose texts others wrote are marked."""
+    required = [*(name for name in tool.result if name not in tool.optional), *ALWAYS]
+    own = {
+        name: {**schema, OTHERS_MARK: True} if name in tool.others else schema for name, schema in tool.result.items()
+    }
+    return {"type": "object", "properties": {**own, **COMMON_SCHEMA}, "required": required}

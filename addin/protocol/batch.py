@@ -31,8 +31,7 @@ from addin.protocol.limits import (
 from addin.protocol.pending_batch import GuardedReader, PendingBatch
 from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
-from udfs.engine.session import Answered, Call, Session
-from udfs.engine.turns import LIGHT_ITEMS_A_LOOK, in_turns, next_turn
+from udfs.engine import LIGHT_ITEMS_A_LOOK, Answered, Call, Session, in_turns, next_turn
 from udfs.errors import CellError, ErrorCode
 
 PLACE_BYTES = 8

@@ -12,9 +12,9 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from dataservice.client import Answer, CatalogueCheck, Meter, Miss, Resource
-from dataservice.client.fair_timeout import FairTimeout
 from dataservice.errors import DeadlineExceededError, UnavailableError
-from udfs.engine.batch import Reader
+from dataservice.fair_timeout import FairTimeout
+from udfs.engine import Reader
 
 T = TypeVar("T")
 

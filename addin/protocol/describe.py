@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from addin.protocol.messages import ChoiceHelp, FunctionHelp, OptionHelp, ParameterHelp
-from udfs.arguments.kinds import Kind
-from udfs.arguments.options import Options
-from udfs.arguments.parameters import Parameter
-from udfs.engine.registry import Udf
+from udfs.arguments import Kind, Options, Parameter
+from udfs.engine import Udf
 
 
 def describe(function: Udf) -> FunctionHelp:

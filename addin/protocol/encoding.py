@@ -14,7 +14,7 @@ import numpy as np
 import orjson
 
 from udfs.cells import MAX_TEXT, Column, Grid, Kind, Scalar, Table, cells_of, serial, serials, whole_serials
-from udfs.engine.session import Outcome
+from udfs.engine import Outcome
 from udfs.errors import CellError, error_cell
 
 _VALUE = b'{"value":'

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from addin.protocol.encoding import encode_error, finish
 from addin.protocol.response_cache import Ready
-from udfs.engine.turns import in_turns
+from udfs.engine import in_turns
 from udfs.errors import CellError, ErrorCode
 
 CALLS_A_TURN = 2_000

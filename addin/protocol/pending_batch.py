@@ -14,7 +14,7 @@ from addin.protocol.encoding import encode
 from addin.protocol.response_cache import Ready
 from dataservice.client import Answer, Bound, CatalogueCheck, HistoryResource, Meter, Miss, Resource
 from dataservice.errors import UnconfirmedError
-from udfs.engine.session import Call, Outcome
+from udfs.engine import Call, Outcome
 
 T = TypeVar("T")
 

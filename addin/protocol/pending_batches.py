@@ -25,8 +25,7 @@ from addin.protocol.pace import Pace
 from addin.protocol.pending_batch import Evaluation, GuardedReader, PendingBatch, PendingCall
 from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
-from udfs.engine.session import Call, Session
-from udfs.engine.turns import in_turns, next_turn
+from udfs.engine import Call, Session, in_turns, next_turn
 from udfs.errors import CellError, error_cell
 
 EARLY_S = 1.0

@@ -19,7 +19,7 @@ def open_page(url: str, *, wanted: bool = True) -> bool:
 
 
 def has_screen(platform: str, environ: Mapping[str, str]) -> bool:
-    """Whether a browser would have a window: without one, Python would start a browser for the terminal.
+    """Return whether a browser would have a window: without one, Python would start a browser for the terminal.
 
     >>> has_screen("linux", {}), has_screen("linux", {"WAYLAND_DISPLAY": "wayland-0"}), has_screen("win32", {})
     (False, True, True)

@@ -91,14 +91,14 @@ STAMP = "versions.txt"
 
 
 def stamp_text() -> str:
-    """What the stamp holds when every file is there in its pinned version."""
+    """Return what the stamp holds when every file is there in its pinned version."""
     return "".join(
         f"{package.name} {package.version} ({package.licence}) {package.integrity}\n" for package in PACKAGES
     )
 
 
 def is_here(folder: Path = FOLDER) -> bool:
-    """Whether every file is there, in the pinned versions."""
+    """Return whether every file is there, in the pinned versions."""
     try:
         return (folder / STAMP).read_text(encoding="utf-8") == stamp_text()
     except OSError:

@@ -4,43 +4,80 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 from lxml import etree
 
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.positions import spot_of
+from addin.workbook.ooxml.relations import TYPES_PART
 from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.stored import MAIN
+from addin.workbook.ooxml.xmlpart import parse_xml, xml_bytes
 
 MAX_GRID = 2**25
 """The most cells, blank ones included, that the component can lay out: a million rows of 32 columns."""
 
-SPARE_COLUMNS = 26
-"""So many columns beyond the last one with something in it keep their format; whole rows may have one to the end."""
+SPARE_COLUMNS, SPARE_ROWS = 26, 1_000
+"""So far beyond the last cell with something in it formats are kept; some programs give whole rows one to the end."""
 
 _PLAIN = frozenset(("dimension", "sheetFormatPr", "cols", "sheetData", "mergeCells"))
 _KEPT = {
-    "picture": r"/media/[^/]+$",
-    "comment sheet": r"/comments\d*\.xml$|/threadedComments/[^/]+$",
-    "pivot table": r"/pivotTables/[^/]+\.xml$",
-    "slicer": r"/slicers/[^/]+\.xml$",
-    "macro project": r"/vbaProject\.bin$",
-    "control": r"/(?:ctrlProps|activeX)/[^/]+\.xml$",
-    "external link": r"/externalLinks/[^/]+\.xml$",
-    "query": r"/(?:connections|queryTables/[^/]+)\.xml$",
-    "embedded file": r"/embeddings/[^/]+$",
-    "chart sheet": r"/chartsheets/[^/]+\.xml$",
-    "digital signature": r"_xmlsignatures/sig[^/]*\.xml$",
+    "picture": r"^(?!/docProps/).*(?:/media/[^/]+ | image/)",
+    "comment sheet": r"\.(?:comments|threadedcomments)\+xml$",
+    "pivot table": r"\.pivotTable\+xml$",
+    "slicer": r"\.slicer\+xml$",
+    "macro project": r"/vbaProject\.bin |\.vbaProject$",
+    "control": r"/(?:ctrlProps|activeX)/[^/]+\.xml |\.controlproperties\+xml$|\.activeX\+xml$",
+    "external link": r"\.externalLink\+xml$",
+    "query": r"\.(?:connections|queryTable)\+xml$",
+    "embedded file": r"/embeddings/[^/]+ ",
+    "chart sheet": r"\.chartsheet\+xml$",
+    "digital signature": r"\.digital-signature-xmlsignature\+xml$",
 }
-"""Parts of which the component shows nothing, or only what it takes for them."""
+"""Parts of which the component shows nothing, or only what it takes for them, by name and type."""
 
 
 def kept_only(package: Package) -> dict[str, int]:
-    """How many of each kind of thing the page does not show, but a copy keeps."""
+    """Return how many of each kind of thing the page does not show, but a copy keeps."""
     counted: Counter[str] = Counter()
+    types = part_types(package)
     for part in package.parts():
-        counted.update(kind for kind, pattern in _KEPT.items() if re.search(pattern, f"/{part}", re.IGNORECASE))
+        described = f"/{part} {types.get(part.casefold(), '')}"
+        counted.update(kind for kind, pattern in _KEPT.items() if re.search(pattern, described, re.IGNORECASE))
     return dict(counted)
+
+
+def part_types(package: Package) -> dict[str, str]:
+    """Return the type of every part that has one, by its name in lower case."""
+    root = package.xml(TYPES_PART)
+    kinds = [(each.get("Extension"), each.get("PartName"), each.get("ContentType", "")) for each in _elements(root)]
+    usual = {end.casefold(): kind for end, _, kind in kinds if end}
+    named = {name.lstrip("/").casefold(): kind for _, name, kind in kinds if name}
+    parts = [part.casefold() for part in package.parts() if part != TYPES_PART]
+    return {part: kind for part in parts if (kind := named.get(part) or usual.get(part.rpartition(".")[2], ""))}
+
+
+def shown_styles(content: bytes) -> bytes:
+    """Return the styles of a book so that the component shows the colours that Excel does."""
+    root = parse_xml(content, "styles")
+    _make_opaque(root)
+    for pattern in root.iterfind(f"{{{MAIN}}}dxfs//{{{MAIN}}}patternFill[@patternType='solid']"):
+        if pattern.find(f"{{{MAIN}}}bgColor") is not None:  # it fills the cell there
+            del pattern.attrib["patternType"]
+    return xml_bytes(root)
+
+
+def _make_opaque(root: etree._Element) -> None:
+    """Give colours the full strength that they have in Excel, whatever transparency a program wrote."""
+    for element in _elements(root):
+        if len(color := str(element.get("rgb", ""))) == len("AARRGGBB"):
+            element.set("rgb", f"FF{color[2:]}")
+
+
+def _elements(root: etree._Element) -> Iterator[etree._Element]:
+    return (each for each in root.iter() if isinstance(each.tag, str))
 
 
 def make_digestible(sheet: Sheet, *, plain: bool) -> None:
@@ -54,6 +91,7 @@ def make_digestible(sheet: Sheet, *, plain: bool) -> None:
         )
     root = sheet.root
     _cut_columns(root, columns + SPARE_COLUMNS)
+    _cut_cells(sheet.name, root, rows + SPARE_ROWS, columns + SPARE_COLUMNS)
     for formula in list(root.iter(f"{{{MAIN}}}f")):
         if formula.get("t") == "dataTable" and (cell := formula.getparent()) is not None:
             cell.remove(formula)
@@ -61,6 +99,9 @@ def make_digestible(sheet: Sheet, *, plain: bool) -> None:
         for element in [element for element in root if etree.QName(element).localname not in _PLAIN]:
             root.remove(element)
     _separate_rules(root)
+    for element in root:
+        if etree.QName(element).localname != "sheetData":
+            _make_opaque(element)
     sheet.is_changed = True
 
 
@@ -81,6 +122,19 @@ def _cut_columns(root: etree._Element, last: int) -> None:
             parent.remove(columns)
         elif end > last:
             columns.set("max", str(last))
+
+
+def _cut_cells(sheet_name: str, root: etree._Element, last_row: int, last_column: int) -> None:
+    """Let no row and no cell without content stand further away; the component would make all that lie between."""
+    for row in list(root.iterfind(f"{{{MAIN}}}sheetData/{{{MAIN}}}row")):
+        if _number(row.get("r")) > last_row and (parent := row.getparent()) is not None:
+            parent.remove(row)
+            continue
+        for cell in list(reversed(row)):  # they stand in order
+            name = cell.get("r")
+            if name is None or spot_of(str(name), sheet_name)[1] <= last_column:
+                break
+            row.remove(cell)
 
 
 def _number(text: str | None) -> int:

@@ -42,7 +42,7 @@ Rows: TypeAlias = list[list[Value]]
 
 
 class Edit(msgspec.Struct):
-    """What a user made of a cell: what it holds, if that was changed, and what is new about its look.
+    """A user's edit of a cell: what it holds, if that was changed, and what is new about its look.
 
     `formula` is as typed, without `=`; `rows` are the values that it shows, more than one where it spills.
     """
@@ -54,7 +54,7 @@ class Edit(msgspec.Struct):
 
 
 class SheetEdits(msgspec.Struct):
-    """What became of one sheet: its changed cells, and by cell the rows that unchanged formulas show now."""
+    """The edits of one sheet: its changed cells, and by cell the rows that unchanged formulas show now."""
 
     name: str
     is_added: bool = False
@@ -150,7 +150,7 @@ class Editing:
 
 
 def spills(edit: Edit, namespace: str) -> bool:
-    """Whether a file has to say of an edited formula that it may fill several cells.
+    """Return whether a file has to say of an edited formula that it may fill several cells.
 
     One of ours that cannot is stored plainly, because Calc without the extension keeps the saved values of those only.
     """
@@ -170,7 +170,7 @@ def spills(edit: Edit, namespace: str) -> bool:
 
 
 def _is_known(row: Sequence[Value]) -> bool:
-    """Whether the values are such as a spreadsheet program would show, and no errors of the component's own."""
+    """Return whether the values are such as a spreadsheet program would show, and no errors of the component's own."""
     return all(not isinstance(value, Shown) or _code(value.error) in ERROR_CODES for value in row)
 
 

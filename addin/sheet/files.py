@@ -19,7 +19,7 @@ XLSM = "application/vnd.ms-excel.sheet.macroEnabled.12"
 
 
 def has_macros(name: str) -> bool:
-    """Whether a file of this name may hold macros."""
+    """Return whether a file of this name may hold macros."""
     return name.lower().endswith(".xlsm")
 
 

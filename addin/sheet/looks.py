@@ -29,7 +29,7 @@ _WRAPPING = {"wrap": {"wrapText": "1"}, "clip": {"shrinkToFit": "1"}, "overflow"
 
 
 class CellLook(msgspec.Struct, frozen=True, rename="camel"):
-    """What is new about the look of a cell; None is the usual look, and what is left out is as it was."""
+    """The new look of a cell; None is the usual look, and what is left out is as it was."""
 
     format: Word = UNSET
     bold: Flag = UNSET

@@ -10,12 +10,12 @@ from addin.workbook.ooxml.book import Book
 
 
 def _may_be_name(token: Token, before: Token | None) -> bool:
-    """Whether a token may be a name of this book; behind `!` stand names of others."""
+    """Return whether a token may be a name of this book; behind `!` stand names of others."""
     return token.kind in ("name", "reference") and (before is None or before.text != "!")
 
 
 class NamedCells:
-    """What the names of a book stand for, seen from one of its sheets."""
+    """The meaning of a book's names, seen from one of its sheets."""
 
     def __init__(self, book: Book, sheet: str) -> None:
         self._book = book

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from addin.workbook.ooxml.errors import any_failure_explained
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.positions import Spot, address
 from addin.workbook.ooxml.sheet import Sheet
+from addin.workbook.ooxml.stored import MAIN
 from addin.workbook.refresh.book_dates import LATER
 from addin.workbook.template.start import BUTTON_NAME
 from udfs.cells import Scalar
@@ -49,8 +51,8 @@ def opened_book(path: Path, *, name: str, namespace: str = "DS", plain: bool = F
     the page shows them until it has its own. `stored`: the same of all other formulas, each with its first value
     only, by which the page's own results are checked. `button`: the cell that refreshes when it is selected, if
     there is one. `active`: the sheet to show, unless it is the first. `kept`: what the page does not show, but a
-    copy keeps. `plain` leaves out everything but cells and their formats, for a component that cannot read the
-    rest.
+    copy keeps. `pivots`: by sheet, the areas that pivot tables fill, in which nothing entered would last. `plain`
+    leaves out everything but cells and their formats, for a component that cannot read the rest.
     """
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
@@ -68,7 +70,16 @@ def opened_book(path: Path, *, name: str, namespace: str = "DS", plain: bool = F
             "button": _button(book),
             "active": book.active_tab,
             "kept": kept_only(package),
+            "pivots": {sheet: areas for sheet in sheets if (areas := list(_pivot_areas(book, sheet)))},
         }
+
+
+def _pivot_areas(book: Book, name: str) -> Iterator[str]:
+    """The areas that pivot tables fill on a sheet: programs write them anew when they open or refresh the book."""
+    for _, kind, part in book.package.related(book.sheet(name).part):
+        if kind.endswith("/pivotTable"):
+            for location in book.package.xml(part).iterfind(f"{{{MAIN}}}location"):
+                yield str(location.get("ref"))
 
 
 def _prepared(book: Book, name: str, namespace: str) -> dict[str, list[list[Scalar]]]:
@@ -89,7 +100,7 @@ def _prepared(book: Book, name: str, namespace: str) -> dict[str, list[list[Scal
 
 
 def _stored(sheet: Sheet, namespace: str, unstable: set[Place]) -> dict[str, Any]:
-    """What the file has for each formula, None where it has no value; what has its rows in `values` is left out.
+    """Return what the file has for each formula, None where it has no value; what has its rows in `values` is left out.
 
     So are formulas that are another value whenever they are worked out.
     """
@@ -137,7 +148,7 @@ def _count_from_1900(book: Book, sheet: Sheet) -> None:
 
 
 def shows_day(book: Book, style: int) -> bool:
-    """Whether cells of this style show a day, and not only a time."""
+    """Return whether cells of this style show a day, and not only a time."""
     return book.styles is not None and book.styles.is_day(style)
 
 
@@ -163,7 +174,7 @@ def _mark_texts(sheet: Sheet, *, rewrite: bool) -> None:
 
 
 def _is_ours_alone(formula: Formula, namespace: str) -> bool:
-    """Whether the formula is one call of ours, so that its value is the call's."""
+    """Return whether the formula is one call of ours, so that its value is the call's."""
     try:
         parse(formula.text, namespace)
     except Unworkable:

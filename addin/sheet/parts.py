@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lxml import etree
 
+from addin.sheet.digestible import part_types, shown_styles
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.relations import CONTENT_TYPES, RELATIONSHIPS, TYPES_PART
 from addin.workbook.ooxml.stored import MAIN
@@ -63,6 +64,8 @@ def laid_out(
             continue
         content = changed.get(part) or package.text(part)
         if source is None:
+            if types.get(part.casefold()) == _STYLES[1]:
+                content = shown_styles(content)
             parts[names.get(part.casefold(), part)] = _text(usual_prefixes(content))
         elif not plain or source.casefold() == package.workbook.casefold():
             renamed = names.get(source.casefold(), source)
@@ -76,12 +79,10 @@ def laid_out(
 
 def _types(package: Package) -> dict[str, str]:
     """The type of every XML part, by its name in lower case."""
-    root = package.xml(TYPES_PART)
-    defaults = {each.get("Extension", "").casefold(): each.get("ContentType", "") for each in _elements(root)}
-    named = {each.get("PartName", "").lstrip("/").casefold(): each.get("ContentType", "") for each in _elements(root)}
-    folded = [part.casefold() for part in package.parts() if part.casefold().endswith(".xml")]
-    types = {part: named.get(part) or defaults.get("xml", "") for part in folded if part != TYPES_PART.casefold()}
-    return types | {package.workbook.casefold(): _WORKBOOK}
+    types = part_types(package)
+    named = {part: types.get(part, "") for part in map(str.casefold, package.parts()) if part.endswith(".xml")}
+    named.pop(TYPES_PART.casefold(), None)
+    return named | {package.workbook.casefold(): _WORKBOOK}
 
 
 def _written(types: Mapping[str, str], parts: Sequence[str]) -> bytes:

@@ -206,7 +206,7 @@ def _readable(endpoint: Endpoint) -> Endpoint:
 
 
 async def _in_thread(work: Callable[[], T], limiter: CapacityLimiter) -> T:
-    """What `work` gives in a thread; a reason of ours why it fails is for the user."""
+    """Return what `work` gives in a thread; a reason of ours why it fails is for the user."""
     try:
         return await to_thread.run_sync(work, limiter=limiter)
     except AddinError as error:

@@ -32,7 +32,7 @@ class _Edited(_Upload):
 
 
 def open_upload(body: bytes, namespace: str) -> bytes:
-    """What the page needs to open a workbook; raises `MsgspecError` for a body that is none, or `AddinError`."""
+    """Return what the page needs to open a workbook; raises `MsgspecError` for a body that is none, or `AddinError`."""
     upload = msgspec.json.decode(body, type=_Upload)
     return orjson.dumps(open_bytes(_bytes_of(upload), upload.name[:200], namespace, plain=upload.plain))
 
@@ -45,12 +45,12 @@ def save_edited(body: bytes, namespace: str) -> bytes:
 
 
 def calculate_formulas(body: bytes, namespace: str) -> bytes:
-    """What formulas come to; raises the same."""
+    """Return what formulas come to; raises the same."""
     return msgspec.json.encode(calculated(msgspec.json.decode(body, type=ToCalculate), namespace))
 
 
 def open_bytes(content: bytes, name: str, namespace: str, *, plain: bool = False) -> dict[str, Any]:
-    """What the page needs to open a workbook of these bytes."""
+    """Return what the page needs to open a workbook of these bytes."""
     with book_file(content, name) as file:
         return opened_book(file, name=name, namespace=namespace, plain=plain)
 

@@ -37,7 +37,7 @@ from addin.workbook.refresh.worked_out import Asking, working
 from addin.workbook.refresh.writing import record
 from addin.workbook.spill_references import name_spills
 from udfs import Call
-from udfs.engine.session import Outcome
+from udfs.engine import Outcome
 from udfs.errors import CellError
 
 _NOT_YET = ("#NAME?", "#BUSY!", "#GETTING_DATA")

@@ -18,7 +18,7 @@ import orjson
 from benchmarks.figures.measuring import REPORTED, Reported, Row
 
 PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
-PART = re.compile(r"(<!-- measured -->\n).*?(<!-- end of measured -->)", re.DOTALL)
+PART = re.compile(r"(<!-- measured -->\n)(.*?)(<!-- end of measured -->)", re.DOTALL)
 
 
 def run_alone(main: Callable[[], None]) -> None:
@@ -52,11 +52,25 @@ def print_json() -> None:
     sys.stdout.buffer.write(orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
-def write_page(taken_s: float, page: Path = PAGE) -> None:
-    """Put all tables of this run into the page, with machine and date."""
+def write_page(taken_s: float, page: Path = PAGE, *, is_whole: bool = True) -> None:
+    """Put all tables of this run into the page, with machine and date; if it was not a whole run, others stay there."""
     text = page.read_text(encoding="utf-8")
-    shown = as_markdown(REPORTED, taken_s)
-    page.write_text(PART.sub(lambda found: f"{found[1]}{shown}{found[2]}", text), encoding="utf-8")
+    if is_whole:
+        shown = as_markdown(REPORTED, taken_s)
+        text = PART.sub(lambda found: f"{found[1]}{shown}{found[3]}", text)
+    else:
+        text = PART.sub(lambda found: f"{found[1]}{with_tables(found[2], REPORTED)}{found[3]}", text)
+    page.write_text(text, encoding="utf-8")
+
+
+def with_tables(shown: str, tables: Sequence[Reported]) -> str:
+    """The `shown` tables, those of the same titles replaced and others added behind them, each with its date."""
+    day = str(machine()["measured_at"])[:10]
+    for table in tables:
+        lines = "\n".join([f"**{table.title}** (measured on {day})", "", *_rows(table), ""])
+        found = re.compile(rf"^\*\*{re.escape(table.title)}\*\*.*?\n(?=\*\*|\Z)", re.DOTALL | re.MULTILINE)
+        shown = found.sub(lambda _, new=lines: f"{new}\n", shown) if found.search(shown) else f"{shown}\n{lines}"  # type: ignore[misc]
+    return shown.rstrip("\n") + "\n"
 
 
 def machine() -> dict[str, Any]:
@@ -75,11 +89,14 @@ def as_markdown(tables: Sequence[Reported], taken_s: float) -> str:
     on = machine()
     where = f"{on['processor']}, {on['cores']} cores, {on['system']}, Python {on['python']}"
     lines = [f"Measured on {on['measured_at'][:10]} in {taken_s / 60:.0f} minutes: {where}."]
-    head = ["| work | measured | floor | ratio | to reach | |", "|---|--:|--:|--:|--:|---|"]
     for table in tables:
-        lines += ["", f"**{table.title}**", "", *head]
-        lines += [f"| {' | '.join(row.cells())} |" for row in table.rows]
+        lines += ["", f"**{table.title}**", "", *_rows(table)]
     return "\n".join([*lines, ""])
+
+
+def _rows(table: Reported) -> list[str]:
+    head = ["| work | measured | floor | ratio | to reach | |", "|---|--:|--:|--:|--:|---|"]
+    return head + [f"| {' | '.join(row.cells())} |" for row in table.rows]
 
 
 def _plain(table: Reported) -> dict[str, Any]:

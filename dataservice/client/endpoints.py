@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class Endpoints(ABC):
-    """What `AsyncClient` has a method for, endpoint by endpoint."""
+    """The endpoints for which `AsyncClient` has a method."""
 
     _clock: Callable[[], float]
 
@@ -49,7 +49,7 @@ class Endpoints(ABC):
 
     @abstractmethod
     async def vintages(self, slug: str) -> Vintages:
-        """What was known of a signal, and when."""
+        """Return what was known of a signal, and when."""
 
     async def signals(self, category: str | None = None) -> Catalogue:
         """The catalogue of signals, or those of one category; ceil(total / 500) requests (GET /v1/signals)."""
@@ -90,7 +90,7 @@ class Endpoints(ABC):
     async def revisions(
         self, slug: str, observed_at: DateLike | None = None, start: DateLike | None = None
     ) -> pd.DataFrame:
-        """What changed of a signal between two looks, as `Vintages.revisions` gives it; no request.
+        """Return what changed of a signal between two looks, as `Vintages.revisions` gives it; no request.
 
         All of it, or of the observations of the day `observed_at`, or of those from the day `start` on. The frame has
         the columns observed_at, value_before, value, first_seen, not_before, oldest observation first.

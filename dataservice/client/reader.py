@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from cachetools import LRUCache
+from msgspec.structs import replace
 
 from dataservice.client.cache.answer import Answer, Miss, Source
 from dataservice.client.cache.answer_cache import AnswerCache
@@ -17,7 +18,6 @@ from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.requests import first_request
 from dataservice.client.contract.resources import CatalogueResource, Resource
 from dataservice.client.contract.results import Catalogue
-from dataservice.client.fair_timeout import FairTimeout
 from dataservice.client.fetch import Fetcher
 from dataservice.client.network.call_context import CallContext, Meter, RetryPolicy
 from dataservice.client.network.sender import RequestSender
@@ -30,6 +30,7 @@ from dataservice.errors import (
     NotFoundError,
     UnavailableError,
 )
+from dataservice.fair_timeout import FairTimeout
 
 T = TypeVar("T")
 
@@ -92,7 +93,7 @@ class ResourceReader:
         while True:
             try:
                 answer, started = await self._single_flight.join(
-                    resource, lambda: self._answer(resource, known_miss, mine)
+                    resource, partial(self._answer, resource, known_miss, mine)
                 )
             except BoundReachedError:
                 if mine.bound is not None and mine.bound.is_reached:
@@ -179,7 +180,7 @@ class ResourceReader:
         return replace(last_known.stale(failed.afresh()), requests=context.meter.requests)
 
     async def _looked_up(self, resource: Resource[T], known_miss: Miss[T] | None) -> tuple[Answer[T] | None, bool]:
-        """What any cache knows of it, and whether the store was looked into for the detail of its signal."""
+        """Return what any cache knows of it, and whether the store was looked into for the detail of its signal."""
         if known_miss is not None:
             return known_miss.last_known, True
         looks = self._cache.looks_at_detail(resource)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -55,7 +56,7 @@ class SingleFlight:
         if task is None:
             task = asyncio.ensure_future(start())
             self._under_way[key] = task
-            task.add_done_callback(lambda done: self._finished(key, done))
+            task.add_done_callback(partial(self._finished, key))
         return await asyncio.shield(task), started
 
     async def cancel(self) -> None:
@@ -128,7 +129,7 @@ class FetchLock:
         self._numbers = count()
 
     def waiting(self) -> int:
-        """How many wait until others have ended."""
+        """Return how many wait until others have ended."""
         return self._places.waiting
 
     def hold(
@@ -190,7 +191,7 @@ class FetchLock:
         return claim, waited
 
     async def _has_arrived(self, resource: Resource[Any], known: Answer[Any] | None, claim: Claim) -> bool:
-        """Whether the entry has been replaced since, by something that is fresh."""
+        """Return whether the entry has been replaced since, by something that is fresh."""
         if not self._cache.replaced_since(resource, known, claim.fetched_at):
             return False
         now = self._clock()

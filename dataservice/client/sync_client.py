@@ -72,7 +72,7 @@ class EventLoopThread:
 
     @property
     def closed(self) -> bool:
-        """Whether `close` was called."""
+        """Return whether `close` was called."""
         return not self._stop.alive
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -150,7 +150,7 @@ class Client:
 
     @property
     def base_url(self) -> str:
-        """Where the service is."""
+        """Return where the service is."""
         return self._client.base_url
 
     @property
@@ -187,7 +187,7 @@ class Client:
         return self._loop.run(self._client.read(resource, known_miss=known_miss, meter=meter))
 
     def cost(self, resources: Iterable[Resource[Any]]) -> int:
-        """How many requests reading all of `resources` now would likely spend."""
+        """Return how many requests reading all of `resources` now would likely spend."""
         return self._loop.run(self._client.cost(resources))
 
     def cost_of(self, resource: Resource[Any], *, after: Refresh | None = None, shown_from: date | None = None) -> Cost:
@@ -220,7 +220,7 @@ class Client:
         return self._items(self._client.observation_pages(slug, start, end))
 
     def states(self) -> list[ResourceState]:
-        """What this process knows of every resource it was asked for."""
+        """Return what this process knows of every resource it was asked for."""
         return self._loop.call(self._client.states)
 
     def probe(self, slug: str | None = None) -> Profile:
@@ -244,11 +244,11 @@ class Client:
         return self._loop.run(self._client.signal(slug))
 
     def vintages(self, slug: str) -> Vintages:
-        """What was known of a signal, and when, as earlier answers showed it; never a request."""
+        """Return what was known of a signal, and when, as earlier answers showed it; never a request."""
         return self._loop.run(self._client.vintages(slug))
 
     def revisions(self, slug: str, observed_at: DateLike | None = None, start: DateLike | None = None) -> pd.DataFrame:
-        """What changed of a signal between two looks; no request."""
+        """Return what changed of a signal between two looks; no request."""
         return self._loop.run(self._client.revisions(slug, observed_at, start))
 
     def observations(

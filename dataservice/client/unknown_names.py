@@ -38,7 +38,7 @@ class UnknownNames:
         await self._count(1)
 
     async def catalogue_check(self, names: int) -> CatalogueCheck:
-        """How doubtful `names` names are that nothing at hand vouches for.
+        """Return how doubtful `names` names are that nothing at hand vouches for.
 
         They are looked up if one did not exist today, and the catalogue, as large as it was last seen, costs no more
         than asking for all of that kind.

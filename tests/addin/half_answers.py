@@ -11,7 +11,7 @@ import httpx
 
 HTML = b"<html><body><h1>Sign in to the guests' network</h1></body></html>"
 
-LATE = ("no whole answer in time", "no answer within 1 s")
+LATE = ("no whole answer in time: the service or the network is slow", "no answer within 1 s")
 REASONS = {
     "half": ("the connection broke", *LATE),
     "stall": LATE,

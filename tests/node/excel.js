@@ -2,7 +2,7 @@
 // be read after it was loaded and the context was synchronised, what was asked happens at the next synchronisation, and
 // no exchange is larger than 5 MB.
 (() => {
-  const { WIDTH, BLANK, book, sheets, defined, listeners, exchanges, functions, areaOf, addressOf, typeOf, holds, placesIn, sizeOf, intersection, usedWithin, formulaAreas, write, calculate, clearSpill, sheetOf, rowsOf } = globalThis.standIn;
+  const { WIDTH, BLANK, book, sheets, defined, listeners, exchanges, functions, areaOf, addressOf, placesIn, sizeOf, intersection, usedWithin, formulaAreas, write, calculate, clearSpill, sheetOf, rowsOf } = globalThis.standIn;
   const LARGEST_EXCHANGE = 5_000_000;
 
   // What a script holds of the workbook: objects that are resolved, loaded and changed when the context is synchronised.

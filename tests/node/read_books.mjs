@@ -55,5 +55,5 @@ process.on("unhandledRejection", () => {});
 for await (const path of createInterface({ input: process.stdin })) {
   const late = new Promise((resolve) => setTimeout(() => resolve({ failed: "no answer" }), 5000));
   const exceljs = await Promise.race([reading(byExcelJs, path), late]);
-  process.stdout.write(JSON.stringify({ sheetjs: await reading(async (p) => bySheetJs(p), path), exceljs }) + "\n");
+  process.stdout.write(`${JSON.stringify({ sheetjs: await reading(async (p) => bySheetJs(p), path), exceljs })}\n`);
 }

@@ -192,7 +192,7 @@
         void enter(sheet, at, value);
       } else {
         clearSpill(sheet, at);
-        const { due, array, json, ...rest } = before;
+        const { due: _due, array: _array, json: _json, ...rest } = before;
         sheet.cells.set(at, { ...rest, formula: "", value, type: typeOf(value), stuck: false });
       }
     });
@@ -287,7 +287,7 @@
     book.busy += 1;
     await new Promise((go) => setTimeout(go, book.delayMs ?? 5));
     const circles = new Set();
-    let open = new Map(dirty.map(([sheet, at]) => [`${sheet.id}!${at}`, [sheet, at]]));
+    const open = new Map(dirty.map(([sheet, at]) => [`${sheet.id}!${at}`, [sheet, at]]));
     while (open.size > 0) {
       const isOpen = (sheet, at) => open.has(`${sheet}!${at}`) || open.has(`${sheet}!${sheetOf(sheet).cells.get(at)?.filledBy}`);
       const waits = ([sheet, at]) =>

@@ -24,6 +24,7 @@ NEEDS_MORE = {
     "dataservice.stores.redis": "redis",
     "dataservice.stores.redis_address": "redis",
 }
+DOORS = ("dataservice.client.contract", "dataservice.terminal", "udfs.arguments", "udfs.engine")
 # What runs inside LibreOffice's own Python; some of it needs UNO, which is only there.
 INSIDE_CALC = "addin.calc.component."
 
@@ -57,6 +58,19 @@ def test_imports_point_one_way():
         check=False,
     )
     assert lint.returncode == 0, lint.stdout
+
+
+def test_rooms_that_offer_names_are_entered_by_their_door_from_other_packages():
+    """A module inside them is imported by its own package only, so that it can be moved or split."""
+    rooms = {name for name in modules() if name.startswith(tuple(f"{room}." for room in DOORS))}
+    assert rooms
+    inside = [
+        f"{path}: {name}"
+        for path in files_ending(".py")
+        for name in imported_modules(path) & rooms
+        if path.parts[0] in {"addin", "udfs"} and not name.startswith(f"{path.parts[0]}.")
+    ]
+    assert inside == []
 
 
 @pytest.mark.parametrize("module", ["dataservice.client", "udfs"])

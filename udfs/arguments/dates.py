@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from math import isfinite
 from typing import Any, ClassVar, TypeAlias
 
-from dataservice.client.contract.dates import FORMS, HOURS, Back, PeriodEnd, ToDate, date_in
+from dataservice.client.contract import FORMS, HOURS, Back, PeriodEnd, ToDate, date_in
 from udfs.arguments.kinds import Kind, shown
 from udfs.arguments.other_tools import advice
 from udfs.cells import EPOCH

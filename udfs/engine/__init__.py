@@ -1,1 +1,34 @@
 """What runs the functions: the registry, their effects, the batch that answers them, the session."""
+
+from udfs.engine.batch import Reader, answer
+from udfs.engine.cost_estimator import CostEstimator, Guess, spread
+from udfs.engine.effects import EVER, gather, have, need
+from udfs.engine.registry import REGISTRY, Udf, find
+from udfs.engine.run import Run
+from udfs.engine.session import Answered, Call, Outcome, Session, Stale
+from udfs.engine.turns import LIGHT_ITEMS_A_LOOK, TURNS, in_turns, next_turn
+
+__all__ = [
+    "EVER",
+    "LIGHT_ITEMS_A_LOOK",
+    "REGISTRY",
+    "TURNS",
+    "Answered",
+    "Call",
+    "CostEstimator",
+    "Guess",
+    "Outcome",
+    "Reader",
+    "Run",
+    "Session",
+    "Stale",
+    "Udf",
+    "answer",
+    "find",
+    "gather",
+    "have",
+    "in_turns",
+    "need",
+    "next_turn",
+    "spread",
+]

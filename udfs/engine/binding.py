@@ -56,7 +56,7 @@ class Binding:
             return self.general(args)
 
     def read(self, args: Sequence[Any]) -> tuple[Any, ...]:
-        """What the function gets for raw `args`; raises `TypeError` for a range, which has no reading."""
+        """Return what the function gets for raw `args`; raises `TypeError` for a range, which has no reading."""
         left_out = self._left_out.get(len(args))
         if left_out is None:
             left_out = self._first_left_out(args)
@@ -89,7 +89,7 @@ class Binding:
         return None if result is MORE else Run(None, result, fresh_until=learned.fresh_until)
 
     def _first_left_out(self, args: Sequence[Any]) -> tuple[Any, ...]:
-        """What is read in place of the arguments behind these; raises what is wrong with the first such call."""
+        """Return what is read in place of the arguments behind these; raises what is wrong with the first such call."""
         self.general(args).close()
         left_out = tuple([reading[None] for reading in self._readings[len(args) :]])
         self._left_out[len(args)] = left_out

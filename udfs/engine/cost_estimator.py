@@ -15,6 +15,7 @@ from functools import lru_cache
 from math import inf, nextafter
 from typing import Any, TypeVar, cast
 
+import msgspec
 import numpy as np
 
 from dataservice.client import (
@@ -41,8 +42,7 @@ from dataservice.client import (
     WireResource,
 )
 from dataservice.client.cache.recent import is_whole
-from dataservice.client.contract.requests import HISTORY_LIMIT
-from dataservice.client.contract.resources import narrowed
+from dataservice.client.contract import HISTORY_LIMIT, narrowed
 from dataservice.client.cost import NOTHING, UNKNOWN
 from dataservice.errors import DataServiceError, NotFoundError
 from dataservice.models import Observation, Signal
@@ -93,15 +93,15 @@ class AfterRefresh:
         return self._aged(await self._client.last_known(resource))
 
     async def catalogue_check(self, names: int) -> CatalogueCheck:
-        """Whether so many names are to be looked up in the catalogue first."""
+        """Return whether so many names are to be looked up in the catalogue first."""
         return await self._client.catalogue_check(names)
 
     async def cost_of(self, resource: Resource[Any], *, shown_from: date | None = None) -> Cost:
-        """What reading `resource` would spend."""
+        """Return what reading `resource` would spend."""
         return await self._client.cost_of(resource, after=self._mode, shown_from=shown_from)
 
     async def known_after(self, resource: Resource[T], shown_from: date) -> Answer[T] | None:
-        """What will be known of a signal's past when its next detail shows the days `shown_from` on."""
+        """Return what will be known of a signal's past when its next detail shows the days `shown_from` on."""
         return await self._client.known_after(resource, shown_from, after=self._mode)
 
     def complete_wider(self, resource: Resource[Any]) -> Resource[Any] | None:
@@ -121,7 +121,7 @@ class AfterRefresh:
     def _aged(self, answer: Answer[T] | None) -> Answer[T] | None:
         if answer is None or self._mode is not Refresh.FORCE or answer.fresh_until == inf:
             return answer  # what is known of the past no refresh makes old
-        return replace(answer, fresh_until=min(answer.fresh_until, self._now))
+        return msgspec.structs.replace(answer, fresh_until=min(answer.fresh_until, self._now))
 
 
 class CostEstimator:
@@ -193,16 +193,24 @@ class CostEstimator:
         return answer
 
     async def _value(self, resource: Resource[T], known: Answer[T] | None) -> T:
-        """What a read may bring, in place of an old answer or of none."""
+        """Return what a read may bring, in place of an old answer or of none."""
         if isinstance(resource, HistoryResource) and self._guess is Guess.DAILY:
             return cast("T", guessed(resource, self._guess, self._now))  # enough, however old what is known
         if isinstance(resource, HistoryResource) and self._guess is Guess.EMPTY:
-            is_long = known is not None and len(cast("Observations", known.value)) > HISTORY_LIMIT
-            return known.value if is_long and known else cast("T", Observations.empty())  # it may have been taken back
+            found = Observations.empty() if known is None else cast("Observations", known.value)
+            return cast("T", await self._taken_back(resource.slug, found))
         is_moving = self._guess is Guess.DAILY or (self._guess is Guess.EMPTY and known is not None)
         if isinstance(resource, SignalResource) and is_moving:
             return cast("T", await self._moved_on(resource, cast("Answer[SignalDetail] | None", known)))
         return guessed(resource, self._guess, self._now) if known is None else known.value
+
+    async def _taken_back(self, slug: str, found: Observations) -> Observations:
+        """The part of a history that may be left: of a short one nothing, of the beginning of a long series less."""
+        if len(found) <= HISTORY_LIMIT:
+            return found[:0]
+        whole = await self._client.last_known(HistoryResource(slug))
+        begins = whole is not None and len(whole.value) > 0 and whole.value.first_day == found.first_day
+        return _shorter(found) if begins else found
 
     async def _moved_on(self, resource: SignalResource, known: Answer[SignalDetail] | None) -> SignalDetail:
         """A detail as it may be now: what was known has moved on with the days, and reaches back less far."""
@@ -216,7 +224,7 @@ class CostEstimator:
         return SignalDetail(detail.signal, detail.latest, _shorter(Observations(found.times + days, found.values)))
 
     async def _cost_of(self, resource: Resource[Any]) -> Cost:
-        """What reading `resource` would spend; an estimate that fails is unknown, and never nothing."""
+        """Return what reading `resource` would spend; an estimate that fails is unknown, and never nothing."""
         try:
             return await self._client.cost_of(resource, shown_from=self._shown_from(resource))
         except Exception:
@@ -238,7 +246,7 @@ class CostEstimator:
         return None if detail is None or not len(detail.value.history) else detail.value.history.first_day
 
     def _brought(self, resource: Resource[T]) -> Answer[T] | None:
-        """What an earlier read, of this or of a wider resource, would have brought."""
+        """Return what an earlier read, of this or of a wider resource, would have brought."""
         found = self._foreseen.get(resource)
         if found is not None or resource.family == resource:
             return found
@@ -251,7 +259,7 @@ class CostEstimator:
 
 
 def _together(reads: Sequence[tuple[Resource[Any], Cost]]) -> Cost:
-    """What the reads about one subject cost together, in whichever order they come.
+    """Return what the reads about one subject cost together, in whichever order they come.
 
     Any of them may bring what another asks for; and each may cut the days that are still unknown in two.
     """
@@ -266,7 +274,7 @@ def _together(reads: Sequence[tuple[Resource[Any], Cost]]) -> Cost:
 
 
 def _shorter(history: Observations) -> Observations:
-    """The newer part of a detail's history: as little as the next one may hold, and no proof that it is the whole."""
+    """The newer part of a history: as little as the next one may hold, and no proof that it is the whole."""
     if not len(history):
         return history
     first, last = history.times[0], history.times[-1]
@@ -276,7 +284,7 @@ def _shorter(history: Observations) -> Observations:
 
 
 def _blocked(known: Answer[T] | None) -> Answer[T]:
-    """What a read gives that the client refuses to send."""
+    """Return what a read gives that the client refuses to send."""
     error = DataServiceError("not asked")
     if known is None:
         raise error
@@ -284,7 +292,7 @@ def _blocked(known: Answer[T] | None) -> Answer[T]:
 
 
 def spread(found: Iterable[Mapping[Hashable, Cost]]) -> Cost:
-    """What the subjects cost together, whichever of the guesses holds for each of them."""
+    """Return what the subjects cost together, whichever of the guesses holds for each of them."""
     guesses = list(found)
     total = NOTHING
     for subject in dict.fromkeys(subject for costs in guesses for subject in costs):

@@ -42,6 +42,8 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
     """What it saves the asker from asking for, should that not exist; then it may be fetched all the same."""
     unless: Resource[Any] | None = None
     """What makes it needless if a fetch of the same round brings that: then it is not fetched, the reply is None."""
+    if_new: bool = False
+    """Whether that counts only where nothing is known of the signal's past: else its detail refreshes that as well."""
     only_memory: bool = False
     """Whether a cached answer is accepted from memory only, so that the asker never waits for a store."""
     records: int = 0
@@ -49,11 +51,11 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
 
     @property
     def may_fetch(self) -> bool:
-        """Whether a reply to it, or what is asked instead, may cost a request."""
+        """Return whether a reply to it, or what is asked instead, may cost a request."""
         return self.cached_max_age_s is None or self.instead_of is not None
 
     def accepted(self, found: Answer[Any] | None, now: float) -> Answer[Any] | None:
-        """What was found, if it is not older than the question allows."""
+        """Return what was found, if it is not older than the question allows."""
         max_age_s = self.cached_max_age_s
         if found is None or max_age_s is None:
             return found
@@ -99,6 +101,12 @@ class Beside(msgspec.Struct, frozen=True, eq=False):
     """Functions that the driver is to begin beside the one that yields this: it gives back each, to end later."""
 
     askings: Sequence[Asking[Any]]
+
+
+class Sought(msgspec.Struct, frozen=True):
+    """Tells the driver which resource a function will fetch, or a part of it, if nothing at hand is enough."""
+
+    resource: Resource[Any]
 
 
 class Ended(Protocol):
@@ -157,11 +165,17 @@ async def in_memory(resource: Resource[T]) -> Answer[T] | None:
 
 
 async def need_unless(resource: Resource[T], *, brought: Resource[Any]) -> bool:
-    """Whether the answer to `resource`, or why there is none, is at hand now: `need` gives it.
+    """Return whether the answer to `resource`, or why there is none, is at hand now: `need` gives it.
 
-    Not so where others of the batch fetch what holds `brought` at this moment: then that is at hand.
+    Not so where others of the batch fetch what holds `brought`: then that is at hand.
     """
-    return (await ask((Question(resource, unless=brought),)))[0] is not None
+    return (await ask((_question(resource, unless=brought),)))[0] is not None
+
+
+@coroutine
+def tell_sought(resource: Resource[Any]) -> Generator[Sought, Sequence[Reply], None]:
+    """Say that `resource` will be fetched if nothing at hand is enough: who needs no more can wait for it."""
+    yield Sought(resource)
 
 
 async def have_instead(resource: Resource[T], of: Resource[Any], *, max_age_s: float) -> Answer[T] | None:

@@ -79,7 +79,7 @@ class Reporter:
             self.ended(run)
 
     def wants(self, run: Run) -> bool:
-        """Whether the listener wants any of its calls, and has not been told of them."""
+        """Return whether the listener wants any of its calls, and has not been told of them."""
         first = self._first_of.get(id(run))
         return first is not None and any(map(self._wants, self._calls[first]))
 
@@ -102,7 +102,7 @@ class Reporter:
             self._safely(self._listener.answered, place, each)
 
     def _safely(self, told: Callable[P, T], *given: P.args, **named: P.kwargs) -> T | None:
-        """What the listener says, None where it raises: that harms no other call."""
+        """Return what the listener says, None where it raises: that harms no other call."""
         try:
             return told(*given, **named)
         except Exception:

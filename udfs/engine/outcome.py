@@ -32,7 +32,7 @@ class Stale(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, run: Run, function: str, now: float) -> Stale | None:
-        """What the function (or tool) called `function` was given instead of fresh answers; None for nothing."""
+        """Return what the function (or tool) called `function` was given instead of fresh answers; None for nothing."""
         if run.stale is not None:
             because = run.stale.stale_because or DataServiceError("no fresh answer")
             return cls(run.stale.age_s(now), reason(because, function))
@@ -55,7 +55,7 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
 
 
 def outcome_of(call: Call, run: Run | CellError, bindings: Bindings, now: float) -> Outcome:
-    """What a call gave whose run has ended, or that could not begin; nothing is raised."""
+    """Return what a call gave whose run has ended, or that could not begin; nothing is raised."""
     try:
         return _outcome_of(call, run, bindings, now)
     except Exception as error:  # noqa: BLE001 - a function's odd result must not harm the others

@@ -169,7 +169,7 @@ def _flat(rows: Sequence[Sequence[Any]]) -> list[Any]:
 
 
 def _one_cell(result: Any, function_id: str) -> Any:
-    """What one cell of a broadcast range shows."""
+    """Return what one cell of a broadcast range shows."""
     if isinstance(result, Table):
         result = ArgumentError("a table does not fit into one cell of a range; ask for one name at a time")
     return error_cell(result, function_id) if isinstance(result, Exception) else result

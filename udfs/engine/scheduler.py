@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any, TypeVar
 
 from dataservice.client import HistoryResource, Resource, SignalResource
-from dataservice.client.contract.resources import wider
+from dataservice.client.contract import wider
 from udfs.engine.effects import Question
 from udfs.engine.run import Run
 from udfs.engine.turns import YIELD_AFTER_S, next_turn
@@ -39,10 +39,17 @@ class Round:
     """What a round asks: of each signal its detail, or its windows, and never both side by side.
 
     `spared` are details in whose place a window is fetched that is enough; `later` are windows that wait for a detail
-    of this round: it brings a part of them, and whoever asked for it may want a wider one.
+    of this round: it brings a part of them, and whoever asked for it may want a wider one. `later` are also details
+    that wait for those who have `sought` such a window, and look for it in the caches. `known` are the families of
+    windows of which something is known.
     """
 
-    def __init__(self, questions: Iterable[Question]) -> None:
+    def __init__(
+        self,
+        questions: Iterable[Question],
+        sought: Iterable[Resource[Any] | None] = (),
+        known: Container[Hashable] = (),
+    ) -> None:
         fetched = [each for each in questions if each.cached_max_age_s is None]
         windows: dict[str, list[Question]] = {}
         details: dict[str, list[Question]] = {}
@@ -54,16 +61,23 @@ class Round:
         self.spared: set[Question] = set()
         self.later: set[Question] = set()
         for slug in details.keys() & windows.keys():
-            if all(_is_brought(detail, windows[slug]) for detail in details[slug]):
+            if all(_is_brought(detail, windows[slug], known) for detail in details[slug]):
                 self.spared.update(details[slug])
             else:
                 self.later.update(windows[slug])
+        for resource in sought:
+            if isinstance(resource, HistoryResource) and resource.slug in details.keys() - windows.keys():
+                waiting = details[resource.slug]
+                if all(_is_brought(detail, [Question(resource)], known) for detail in waiting):
+                    self.later.update(waiting)
 
 
-def _is_brought(detail: Question, windows: Iterable[Question]) -> bool:
-    """Whether one of these windows makes a detail needless."""
+def _is_brought(detail: Question, windows: Iterable[Question], known: Container[Hashable]) -> bool:
+    """Return whether one of these windows makes a detail needless."""
     unless = detail.unless
-    return unless is not None and any(window.resource.covers(unless) for window in windows)
+    if unless is None or (detail.if_new and unless.family in known):
+        return False
+    return any(window.resource.covers(unless) for window in windows)
 
 
 async def in_order(questions: Sequence[Question]) -> Sequence[Sequence[Question]]:
@@ -109,7 +123,7 @@ class _Windows:
             self._ends.append((latest, second))
 
     def covers(self, resource: Resource[Any], *, is_member: bool) -> bool:
-        """Whether a window, other than `resource` itself if that is one of them, holds it."""
+        """Return whether a window, other than `resource` itself if that is one of them, holds it."""
         if not isinstance(resource, HistoryResource):
             return False
         place = bisect_right(self._starts, _start(resource)) - 1
@@ -127,7 +141,7 @@ class _Selections:
         self._all = frozenset(resources)
 
     def covers(self, resource: Resource[Any], *, is_member: bool) -> bool:
-        """Whether another one, or `resource` itself if it is none of them, holds it."""
+        """Return whether another one, or `resource` itself if it is none of them, holds it."""
         if not is_member and resource in self._all:
             return True
         if self._few:
@@ -183,7 +197,7 @@ async def side_by_side(
     at_a_time: int = AT_A_TIME,
     timer: Callable[[], float] = time.perf_counter,
 ) -> list[R]:
-    """What `ask` gives for each of `questions`, in their order; they are begun in this order, too.
+    """Return what `ask` gives for each of `questions`, in their order; they are begun in this order, too.
 
     >>> async def doubled(number):
     ...     return 2 * number

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from dataservice.client import AsyncClient, Cost, Refresh, Resource
-from dataservice.client.contract.windows import utc_day
+from dataservice.client.contract import utc_day
 from dataservice.client.cost import UNKNOWN
 from dataservice.errors import DataServiceError
 from udfs.cells import in_python
@@ -149,7 +149,7 @@ class Session:
         return in_python(run.result)
 
     async def cost(self, calls: Sequence[Call], *, after: Refresh | None = None) -> CostPreview:
-        """What `answer(calls)` would spend now, or `after` a refresh; sends nothing."""
+        """Return what `answer(calls)` would spend now, or `after` a refresh; sends nothing."""
         bindings = self._bindings()
         client = self.client if after is None else AfterRefresh(self.client, after, bindings.now)
         equal, places = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)
@@ -176,12 +176,12 @@ class Session:
 
 
 def _lacks(run: Run | CellError) -> bool:
-    """Whether a function that ran on what is at hand lacked anything, or may have."""
+    """Return whether a function that ran on what is at hand lacked anything, or may have."""
     return isinstance(run, Run) and (run.stale is not None or run.failed is not None or _failed(run))
 
 
 def _failed(run: Run | CellError) -> bool:
-    """Whether a function ended for no reason of its own: nobody knows what else it would have asked."""
+    """Return whether a function ended for no reason of its own: nobody knows what else it would have asked."""
     is_own = isinstance(run, CellError) or run.error is None or isinstance(run.error, (UdfError, DataServiceError))
     return not is_own
 

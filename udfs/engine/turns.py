@@ -24,7 +24,7 @@ class Turns(Protocol):
     """Who goes on next, where many callers share a loop."""
 
     def is_free(self) -> bool:
-        """Whether nobody waits for a turn."""
+        """Return whether nobody waits for a turn."""
 
     def count(self, seconds: float) -> None:
         """Note for how long the caller's work held the loop."""

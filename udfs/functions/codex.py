@@ -8,8 +8,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from dataservice.client import AsyncClient, Page, PostsResource, Resource, WireResource
-from dataservice.client.contract.requests import LIST_LIMIT
-from dataservice.client.contract.results import published_since
+from dataservice.client.contract import LIST_LIMIT, published_since
 from dataservice.models import Post, WireItem
 from udfs.arguments.dates import Since, SinceDay, as_day, since_moment
 from udfs.arguments.kinds import Choice, Count, Text, shown

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from dataservice.client import CurrentsResource
-from dataservice.client.contract.results import ALL
+from dataservice.client.contract import ALL
 from dataservice.models import Current
 from udfs.arguments.kinds import Choice, Count, Text
 from udfs.arguments.options import Option, Options

@@ -21,7 +21,7 @@ from dataservice.client import (
     VintagesResource,
     WireResource,
 )
-from dataservice.client.archive.looked import NEVER_YET, look_day
+from dataservice.client.archive.coverage import NEVER_YET, look_day
 from dataservice.models import READING_FIELDS, Index, Post, Record, WireItem
 from udfs.arguments.kinds import Text
 from udfs.cells import Table, table

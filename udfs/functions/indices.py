@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from dataservice.client import IndicesResource
-from dataservice.client.contract.results import ALL
+from dataservice.client.contract import ALL
 from dataservice.models import READING_FIELDS, Index
 from udfs.arguments.kinds import Choice, Text
 from udfs.cells import Table, table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated
 
-from dataservice.client.archive.looked import NEVER_YET
+from dataservice.client.archive.coverage import NEVER_YET
 from udfs.arguments.dates import Day
 from udfs.arguments.kinds import Text
 from udfs.cells import Table

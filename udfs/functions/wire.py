@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from dataservice.client import AsyncClient, Page, WireResource
-from dataservice.client.contract.requests import LIST_LIMIT
-from dataservice.client.contract.results import published_since
+from dataservice.client.contract import LIST_LIMIT, published_since
 from dataservice.models import WireItem
 from udfs.arguments.dates import Since, SinceDay, as_day, since_moment
 from udfs.arguments.kinds import Choice, Count, Names, Text

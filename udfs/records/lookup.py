@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any, TypeVar
 
-from dataservice.client.contract.nearest import COMPARED, NearestNames
-from dataservice.client.contract.results import ALL, Collection
+from dataservice.client.contract import ALL, COMPARED, Collection, NearestNames
 from dataservice.models import Record, Signal
 from udfs.arguments.kinds import shown
 from udfs.errors import ArgumentError, NoDataError

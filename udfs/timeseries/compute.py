@@ -24,8 +24,8 @@ from udfs.timeseries.options import Align, Counted, Fill, FillTo, TableOptions
 from udfs.timeseries.pipeline import Steps, lead_of
 from udfs.timeseries.resample import Ends, Partial, known_only, next_due, partial_ends, resampled
 from udfs.timeseries.rhythm import STALE_DAYS, Pace, Rhythm, rhythm_of, rhythm_of_rows
-from udfs.timeseries.slots import Slots, transformed
-from udfs.timeseries.transforms import WINDOW_VALUES, Floats, Step, correlation
+from udfs.timeseries.slots import Floats, Slots
+from udfs.timeseries.transforms import WINDOW_VALUES, Step, correlation, transformed
 
 NONE = np.datetime64("NaT", "us")
 

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dataservice.observations import Observations
 from udfs.cells import DAY_US
-from udfs.errors import ArgumentError
 from udfs.timeseries.frequency import Numbers, Times
 from udfs.timeseries.rhythm import BY_DAYS, STALE_DAYS, Rhythm
-from udfs.timeseries.spans import base_positions
-from udfs.timeseries.transforms import Floats, Step
+from udfs.timeseries.spans import Span, base_positions
 
-MAX_LOOKED_AT = 2**25
-"""Values that all windows of a chain may hold together: a fifth of a second. Forty years of days, by three years."""
+Floats: TypeAlias = NDArray[np.float64]
 
 STALE = np.timedelta64(STALE_DAYS, "D")
 
@@ -69,12 +65,9 @@ class Slots:
         """The values from the window's first row on, blank before."""
         return np.where(np.arange(self.size) >= self.first, values, np.nan)
 
-    def windows(self, step: Step) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The last place and the width of each whole window of a step."""
-        span = step.span
-        if span is None:
-            raise ValueError(f"{step} has no window")
-        periods = span.periods(self.rhythm, str(step))
+    def windows(self, span: Span, step: str) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The last place and the width of each whole window of a step, which errors name."""
+        periods = span.periods(self.rhythm, step)
         if periods is not None:
             ends = np.arange(periods - 1, self.size)
             return ends, np.full(len(ends), periods)
@@ -87,18 +80,18 @@ class Slots:
         fits = reaches & (starts <= self.used)
         return self.used[fits], (self.used - starts + 1)[fits]
 
-    def base_value(self, values: Floats, step: Step) -> float:
+    def base_value(self, values: Floats, at: date | int | None) -> float:
         """The value that an index is based on; not-a-number where there is none.
 
         A day stands for the period it lies in, or for the last value up to it; a year for the mean of its values.
         """
         has_value = ~np.isnan(values[self.used])
         known, times = values[self.used][has_value], self.times[has_value]
-        if isinstance(step.at, int):
-            inside = times.astype("datetime64[Y]").astype(np.int64) + 1970 == step.at
+        if isinstance(at, int):
+            inside = times.astype("datetime64[Y]").astype(np.int64) + 1970 == at
             return float(known[inside].mean()) if inside.any() else np.nan
-        if step.at is not None:
-            return self._on(step.at, known, times)
+        if at is not None:
+            return self._on(at, known, times)
         day = self.base_day
         if day is None:
             shown = self.used[has_value] >= self.first
@@ -114,20 +107,3 @@ class Slots:
         end_of_day: Times = (moment.astype(np.int64) + DAY_US - 1).view("datetime64[us]")
         place = int(base_positions(end_of_day, times)[0])
         return float(known[place]) if place >= 0 else np.nan
-
-
-def transformed(rows: Observations, steps: tuple[Step, ...], slots: Slots) -> Observations:
-    """`rows` after all `steps`; what overflows is blank."""
-    if not steps or not len(rows):
-        return rows
-    if slots.size * sum(step.looks_at for step in steps) > MAX_LOOKED_AT:
-        raise ArgumentError(f"windows so wide over {len(rows):,} observations take too long; use freq=W or freq=M")
-    values, is_begun = slots.spread(rows.values), False
-    with np.errstate(all="ignore"):  # what overflows becomes a blank below
-        for step in steps:
-            # An index of an earlier day needs the values before the window; what follows it begins with the window.
-            if step.transform.anchored and not is_begun and step.at is None:
-                values, is_begun = slots.begun(values), True
-            values = step.transform.apply(values, step, slots)
-            values = np.where(np.abs(values) < np.inf, values, np.nan)
-    return Observations(rows.times, slots.gathered(values))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dataservice.client.contract.dates import DAYS, MONTHS
+from dataservice.client.contract import DAYS, MONTHS
 from udfs.cells import DAY_US
 from udfs.errors import ArgumentError
 from udfs.timeseries import rhythm as rhythms

@@ -10,20 +10,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
+from dataservice.observations import Observations
+from udfs.errors import ArgumentError
+from udfs.timeseries.slots import Floats, Slots
 from udfs.timeseries.spans import Lead, Span, base_positions
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from udfs.timeseries.slots import Slots
-
-Floats: TypeAlias = NDArray[np.float64]
 
 EWM_SPANS = 18
 """Spans before the window from which an exponential average is worked out: what lies before weighs less than 1e-15."""
@@ -33,6 +31,9 @@ WINDOW_VALUES = 2**18
 
 ANCHORS = 2**16
 """Periods whose anchors are looked up together, so that what is in between stays small."""
+
+MAX_LOOKED_AT = 2**25
+"""Values that all windows of a chain may hold together: a fifth of a second. Forty years of days, by three years."""
 
 MOST = 100_000
 """The largest n: more rows than any series of a spreadsheet has."""
@@ -115,7 +116,7 @@ def before(values: Floats, span: Span, slots: Slots, what: str) -> Floats:
 def rolled(values: Floats, step: Step, slots: Slots, reduce: Callable[[Floats], Floats]) -> Floats:
     """`reduce` over each period's window, which ends with it; blank where the window is not whole."""
     found = np.full(len(values), np.nan)
-    ends, widths = slots.windows(step)
+    ends, widths = slots.windows(_span(step), str(step))
     for width in np.unique(widths).tolist():
         windows, places = sliding_window_view(values, width), ends[widths == width]
         each = max(1, WINDOW_VALUES // width)
@@ -246,7 +247,7 @@ def _ewm(values: Floats, step: Step, _slots: Slots) -> Floats:
 
 def _index(values: Floats, step: Step, slots: Slots) -> Floats:
     """The series scaled so that its base is x; blank where the base is not positive."""
-    base = slots.base_value(values, step)
+    base = slots.base_value(values, step.at)
     return values / (base if base > 0 else np.nan) * step.base
 
 
@@ -338,3 +339,20 @@ TRANSFORMS = {
     )
 }
 """Every transform by its name, in the order of the reference."""
+
+
+def transformed(rows: Observations, steps: tuple[Step, ...], slots: Slots) -> Observations:
+    """`rows` after all `steps`; what overflows is blank."""
+    if not steps or not len(rows):
+        return rows
+    if slots.size * sum(step.looks_at for step in steps) > MAX_LOOKED_AT:
+        raise ArgumentError(f"windows so wide over {len(rows):,} observations take too long; use freq=W or freq=M")
+    values, is_begun = slots.spread(rows.values), False
+    with np.errstate(all="ignore"):  # what overflows becomes a blank below
+        for step in steps:
+            # An index of an earlier day needs the values before the window; what follows it begins with the window.
+            if step.transform.anchored and not is_begun and step.at is None:
+                values, is_begun = slots.begun(values), True
+            values = step.transform.apply(values, step, slots)
+            values = np.where(np.abs(values) < np.inf, values, np.nan)
+    return Observations(rows.times, slots.gathered(values))

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from dataservice.client import SeenSignalsResource, SignalDetail, Vintages, VintagesResource
-from dataservice.client.archive.looked import NEVER_YET, end_of_day
-from dataservice.client.contract.windows import Window as Days
-from dataservice.client.contract.windows import day_after
+from dataservice.client.archive.coverage import NEVER_YET, end_of_day
+from dataservice.client.contract import Window as Days
+from dataservice.client.contract import day_after
 from dataservice.observations import Observations
 from udfs.arguments.dates import Day, as_day
 from udfs.arguments.kinds import Explained, OneOf

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from addin.backend.http import RETRY_AFTER_S, address_of
 from addin.backend.limits.processor import CallerTurns, Processor
-from udfs.engine.turns import TURNS
+from udfs.engine import TURNS
 
 PIECE_BYTES = 64 * 2**10
 """Sent in one go: as much as the server holds for a connection before it waits for the caller."""
@@ -66,10 +66,6 @@ class MemoryBudget:
             self.processor.callers -= 1
             account.shrink(account.held)
 
-    def held_by(self, payer: str) -> int:
-        """What all requests of a payer hold."""
-        return self._payers[payer]
-
     def change(self, account: Account, amount: int) -> None:
         """Note what an account holds more, or less."""
         self.held += amount
@@ -79,7 +75,7 @@ class MemoryBudget:
         self._unproven += 0 if account.is_proven else amount
 
     def has_room(self, account: Account, amount: int) -> bool:
-        """Whether the account may hold so much more."""
+        """Return whether the account may hold so much more."""
         of_payer = self._payers[account.payer] + amount
         if not account.is_proven:
             most = self.capacity // UNPROVEN_PART
@@ -89,7 +85,7 @@ class MemoryBudget:
 
 
 class Account:
-    """What one request holds of the budget, and its turns. It begins as its address's; a proven key takes it over."""
+    """One request's part of the budget, and its turns. It begins as its address's; a proven key takes it over."""
 
     def __init__(self, budget: MemoryBudget, address: str) -> None:
         self._budget = budget
@@ -126,7 +122,7 @@ class Account:
 
 
 def busy() -> HTTPException:
-    """What a caller is told who finds no room."""
+    """Return what a caller is told who finds no room."""
     return HTTPException(
         503,
         "the backend is busy with other requests; try again in a few seconds (setting requests_bytes)",

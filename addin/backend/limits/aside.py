@@ -88,7 +88,7 @@ class Lane:
                 self._inside.remove(caller)
 
     async def run(self, work: Work, body: bytes, options: str, request: Request) -> bytes:
-        """What `work` makes of the body; it is not begun for who has gone.
+        """Return what `work` makes of the body; it is not begun for who has gone.
 
         Raises what `WorkProcess.run` raises, and `HTTPException` for what takes too much.
         """
@@ -115,7 +115,7 @@ class Lane:
 
     @property
     def is_wanted_by_others(self) -> bool:
-        """Whether somebody else waits than who is worked for."""
+        """Return whether somebody else waits than who is worked for."""
         running = self._running
         return any(running is None or caller.payers != running.payers for caller, _ in self._waiting)
 
@@ -183,11 +183,11 @@ class WorkProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can be given work."""
+        """Return whether it can be given work."""
         return self._process.poll() is None
 
     def run(self, work: Work, body: bytes, options: str, look: Callable[[WorkProcess, float], None]) -> bytes:
-        """What the work makes of the body. `look` sees now and then how long it takes; what it raises ends it.
+        """Return what the work makes of the body. `look` sees now and then how long it takes; what it raises ends it.
 
         Raises `AddinError` for what the work refuses, `UnreadableError` for a body that is none, and `RuntimeError`.
         """
@@ -216,7 +216,7 @@ class WorkProcess:
                 assert_never(status)
 
     def memory_bytes(self) -> int:
-        """What it and its children hold now; 0 where the system does not tell."""
+        """Return what it and its children hold now; 0 where the system does not tell."""
         return sum(map(_held_bytes, processes_of(self._process.pid))) if self.is_alive else 0
 
     def end(self) -> None:

@@ -28,7 +28,7 @@ READY = b"!"
 
 
 class Status(IntEnum):
-    """How a piece of work has ended."""
+    """The end of a piece of work."""
 
     DONE = 0
     REFUSED = 1

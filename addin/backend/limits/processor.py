@@ -50,7 +50,7 @@ class Processor:
         return len(self._waiting)
 
     def used_lately_s(self, payer: str) -> float:
-        """What a payer has used lately, in seconds."""
+        """Return what a payer has used lately, in seconds."""
         seconds, at = self._used.get(payer, (0.0, 0.0))
         return seconds * 0.5 ** ((self._timer() - at) / HALF_LIFE_S) if seconds else 0.0
 
@@ -103,7 +103,7 @@ class CallerTurns:
         self.payers, self.is_proven = (payer, self.payers[-1]) if is_only else (payer,), True
 
     def is_free(self) -> bool:
-        """Whether nobody waits for a turn."""
+        """Return whether nobody waits for a turn."""
         return not self._processor.waiting
 
     def count(self, seconds: float) -> None:

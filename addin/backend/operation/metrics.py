@@ -37,7 +37,7 @@ _KIND = re.compile(rb',"kind":"([a-z_]+)"')
 
 
 class WorkerMeasures(msgspec.Struct, frozen=True):
-    """What one worker holds now; `users` are the hashes that name accepted keys."""
+    """The measures of one worker; `users` are the hashes that name accepted keys."""
 
     users: list[str] = []
     users_bytes: int = 0
@@ -57,7 +57,7 @@ GAUGES = {
 
 
 class Metrics:
-    """What one backend counts."""
+    """The counters of one backend."""
 
     def __init__(self) -> None:
         registry = self._registry = CollectorRegistry()
@@ -134,7 +134,7 @@ class Metrics:
 
 
 class _Now(Collector):
-    """What is so at this moment."""
+    """The gauges of this moment."""
 
     def __init__(self, workers: Sequence[WorkerMeasures], facts: Mapping[str, float], version: str) -> None:
         self._workers, self._facts, self._version = workers, facts, version
@@ -170,7 +170,7 @@ FACTS = {
 
 
 def results(unusual: Iterable[bytes]) -> Counts[str]:
-    """How many answers without a value there are of each kind of error; pending ones are none yet.
+    """Return how many answers without a value there are of each kind of error; pending ones are none yet.
 
     >>> results([b'{"error":"#N/A","message":"x","kind":"quota"', b'{"pending":true}', b'{"error":"#VALUE!"'])
     Counter({'quota': 1, 'other': 1})

@@ -39,7 +39,7 @@ class Readiness:
 
     @property
     def ready(self) -> bool:
-        """Whether all of them work."""
+        """Return whether all of them work."""
         return all(state == OK for state in self.parts.values())
 
     def members(self) -> dict[str, object]:

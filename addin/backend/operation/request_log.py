@@ -140,7 +140,7 @@ class SparingFilter(logging.Filter):
         self._seen: dict[tuple[str, int, str], int] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether to log the record."""
+        """Return whether to log the record."""
         if record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError):
             return False
         if _CUT_SHORT.match(str(record.msg)):

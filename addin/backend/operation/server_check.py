@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from addin.backend.operation.facts import PublicCertificate
+from addin.backend.operation.public_certificate import PublicCertificate
 from addin.backend.operation.set_up import unknown_variables
 from addin.config.authorities import trusted
 from addin.config.connect import cache_folder, open_ledger, open_store
@@ -153,7 +153,7 @@ async def _disk(settings: Settings) -> Finding:
 
 
 async def _proxy(settings: Settings) -> Finding:
-    """Whether the public address leads here, and lets large books through; a refusal by its length costs no upload."""
+    """Check that the public address leads here, and lets large books through; a refusal by length costs no upload."""
     url = (settings.public_url or "").rstrip("/")
     async with httpx.AsyncClient(timeout=TRIED_S, verify=trusted(settings.ca_file)) as client:
         alive = await client.get(f"{url}/live")
@@ -167,7 +167,7 @@ async def _proxy(settings: Settings) -> Finding:
 
 
 def _head_of_upload(url: str, settings: Settings) -> tuple[int, str]:
-    """What is answered to the head alone of a large upload: status and type; 0 where its body is waited for."""
+    """Return what is answered to the head alone of a large upload: status and type; 0 where its body is waited for."""
     parts, verify = urlsplit(url), trusted(settings.ca_file)
     context = verify if isinstance(verify, ssl.SSLContext) else None
     connection = (

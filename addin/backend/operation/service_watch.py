@@ -23,12 +23,12 @@ class ServiceWatch:
         """Why it is taken to be away; None while it is not."""
 
     def was_told_within(self, seconds: float) -> bool:
-        """Whether something was learned of the service so recently."""
+        """Return whether something was learned of the service so recently."""
         return self._clock() - self._told_at < seconds
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether the last request had no answer, which may have been a restart: it is to be asked."""
+        """Return whether the last request had no answer, which may have been a restart: it is to be asked."""
         return self._failures > 0 and self.problem is None
 
     def answered(self, status: int) -> None:

@@ -43,7 +43,7 @@ def refuse_unknown(environ: Mapping[str, str]) -> None:
 
 
 def concerns(settings: Settings, *, has_key: bool) -> list[str]:
-    """What is open to others, one sentence each; `has_key` where a key is kept on this server.
+    """Return what is open to others, one sentence each; `has_key` where a key is kept on this server.
 
     >>> concerns(Settings(), has_key=True)
     []

@@ -100,7 +100,7 @@ class People:
         tell("key_forgotten" if key is None else "key_stored", person=person_id)
 
     async def is_over(self, session: Session) -> bool:
-        """Whether the session was ended, or may have been: after the ledger has begun again nobody knows."""
+        """Return whether the session was ended, or may have been: after the ledger has begun again nobody knows."""
         if session.person.id in self._ending:
             return True
         name = _fact(session.person.id, "ended")

@@ -11,14 +11,14 @@ from starlette.requests import Request
 
 
 class Role(StrEnum):
-    """What a person may do: admins see everybody's usage, and may end sessions and delete keys."""
+    """The role of a person: admins see everybody's usage, and may end sessions and delete keys."""
 
     USER = "user"
     ADMIN = "admin"
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Who signed in: the provider's own name for them, which never changes, a name to show, and the role.
+    """A person who signed in: the provider's own name for them, which never changes, a name to show, and the role.
 
     `id` is a short name for addresses, counters and logs, which does not give the subject away.
     """
@@ -35,7 +35,7 @@ def subject_of(claims: Mapping[str, Any]) -> str:
 
 
 def person_of(claims: Mapping[str, Any], *, users: str, admins: str) -> Person | None:
-    """Who these claims are about; None for somebody who may not sign in.
+    """Return who these claims are about; None for somebody who may not sign in.
 
     `users` and `admins` are rules such as `groups=finance`; everybody is a user where there is no rule for users.
 
@@ -51,13 +51,13 @@ def person_of(claims: Mapping[str, Any], *, users: str, admins: str) -> Person |
 
 
 def person_in(request: Request) -> Person | None:
-    """Who signed in; None where nobody has to."""
+    """Return who signed in; None where nobody has to."""
     found: Person | None = request.scope.get("state", {}).get("person")
     return found
 
 
 def _holds(claims: Mapping[str, Any], rule: str) -> bool:
-    """Whether a claim has the value of the rule, or is a list that has it.
+    """Return whether a claim has the value of the rule, or is a list that has it.
 
     An address of e-mail that the provider has not verified is what somebody typed, so it is as if it were not there.
     """

@@ -112,5 +112,5 @@ class Provider:
 
 
 def _is_for(client_id: str, audience: object) -> bool:
-    """Whether a token's audience, one name or a list of them, is this backend."""
+    """Return whether a token's audience, one name or a list of them, is this backend."""
     return client_id in audience if isinstance(audience, list) else client_id == audience

@@ -43,7 +43,7 @@ class SignIn:
     people: People
 
     def routes(self) -> Sequence[Route]:
-        """What is served."""
+        """Return what is served."""
         return (
             Route("/sign-in", self.begin),
             Route("/signed-in", self.end),

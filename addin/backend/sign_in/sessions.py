@@ -26,7 +26,7 @@ NEVER = Mark("", 0)
 
 
 class Session(msgspec.Struct, frozen=True):
-    """Who is signed in, and since which moment of the ledger."""
+    """A session: who is signed in, and since which moment of the ledger."""
 
     person: Person
     mark: Mark = NEVER
@@ -68,7 +68,7 @@ class Sessions:
         return set_cookie(SIGN_IN_COOKIE, token, SIGN_IN_S)
 
     def remembered(self, token: str) -> dict[str, Any]:
-        """What a sign-in under way remembered; nothing if that is too long ago."""
+        """Return what a sign-in under way remembered; nothing if that is too long ago."""
         content = _opened(self._sign_ins, token, SIGN_IN_S, self._clock())
         return {} if content is None else msgspec.json.decode(content, type=dict[str, Any])
 

@@ -66,7 +66,7 @@ class WorkerDirectory:
             path.unlink(missing_ok=True)
 
     async def ask_others(self, question: str, within_s: float = ANSWER_S) -> list[bytes]:
-        """What the other workers answer; one that is gone, or does not answer in time, is left out."""
+        """Return what the other workers answer; one that is gone, or does not answer in time, is left out."""
         others = [path for path in self.folder.glob("*.sock") if path != self._socket(os.getpid())]
         answers = await asyncio.gather(*(_asked(path, question, within_s) for path in others))
         return [each for each in answers if each]

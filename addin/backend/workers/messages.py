@@ -8,7 +8,7 @@ from addin.protocol.messages import Question, ResourceReport
 
 
 class WorkerQuery(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one worker asks the others about the key that the store names `scope`, None without a key.
+    """A worker's question to the others about the key that the store names `scope`, None without a key.
 
     With `question`: the user's answer to it, should the other hold it; with `granted`: so many requests were allowed,
     or declined; with `measure`: what the worker holds now. With none of them: what the other knows.
@@ -26,7 +26,7 @@ class WorkerQuery(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class WorkerReport(msgspec.Struct, frozen=True):
-    """What a worker knows of one key's resources, its requests for formulas so far, and the question that is open."""
+    """A worker's report on one key: its resources, its requests for formulas so far, the question that is open."""
 
     resources: list[ResourceReport]
     requests_total: int

@@ -71,7 +71,7 @@ class SharedRefreshes:
             return None
 
     async def _written(self, scope: str | None, change: Callable[[Refreshed | None], Refreshed]) -> Refreshed:
-        """What `change` makes of what is kept, once it is kept; a store that fails has nobody who disagrees."""
+        """Return what `change` makes of what is kept, once it is kept; a store that fails has nobody who disagrees."""
         for _ in range(ATTEMPTS):
             kept = await self._kept(scope)
             new = change(kept)

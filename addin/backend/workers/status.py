@@ -45,7 +45,7 @@ async def answering_others(backend: BackendState) -> AsyncIterator[None]:
 
 
 async def told_by_all(backend: BackendState, tenant: Tenant) -> WorkerReport:
-    """What this worker and the others of the port know of the tenant's key."""
+    """Return what this worker and the others of the port know of the tenant's key."""
     here = _told_here(backend, tenant)
     if backend.place is None:
         return here
@@ -56,7 +56,7 @@ async def told_by_all(backend: BackendState, tenant: Tenant) -> WorkerReport:
 
 
 async def measured_by_all(backend: BackendState) -> list[WorkerMeasures]:
-    """What each worker of the port holds now; one that does not answer is left out."""
+    """Return what each worker of the port holds now; one that does not answer is left out."""
     here = await backend.measures()
     if backend.place is None:
         return [here]

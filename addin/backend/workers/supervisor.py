@@ -41,7 +41,7 @@ SOCKET_BYTES = len("/addin-workers-12345678/1234567890.sock")
 
 @dataclass(frozen=True)
 class BackendWorker:
-    """What a worker does, which is a process that starts with nothing.
+    """The work of a worker, which is a process that starts with nothing.
 
     `pages_beside` is a function of a module, so that a worker can import it.
     """
@@ -110,7 +110,7 @@ def serve_workers(
 
 
 def _read_anew(work: Callable[[Settings], BackendWorker]) -> BackendWorker | None:
-    """What workers do with the settings as they stand now; None, and a line in the log, if these cannot be used.
+    """Return what workers do with the settings as they stand now; None, and a line in the log, if these cannot be used.
 
     Address, port and number of workers stay; variables of the environment are those of the start.
     """

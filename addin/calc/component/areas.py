@@ -22,7 +22,7 @@ class Area(NamedTuple):
         return self._replace(columns=columns, rows=rows)
 
     def fits(self, sheet_columns: int, sheet_rows: int) -> bool:
-        """Whether the sheet can hold it."""
+        """Return whether the sheet can hold it."""
         inside = self.column + self.columns <= sheet_columns and self.row + self.rows <= sheet_rows
         return inside and self.columns * self.rows <= MAX_CELLS
 
@@ -39,7 +39,7 @@ def grown(now: Area, wanted: Area) -> list[Area]:
 
 
 def is_ours(formula: str, namespace: str, functions: Iterable[str] = ()) -> bool:
-    """Whether a formula calls one of our `functions`, any if none is named, outside of any text in quotes."""
+    """Return whether a formula calls one of our `functions`, any if none is named, outside of any text in quotes."""
     unquoted = re.sub(r'"[^"]*"', '""', formula)
     names = "|".join(functions) or r"\w+"
     return re.search(rf"(?<![\w.]){re.escape(namespace)}\.(?:{names})\(", unquoted, re.IGNORECASE) is not None

@@ -48,7 +48,7 @@ class BackendError(Exception):
 
 
 class Address(NamedTuple):
-    """Where the backend is, and the certificate authority that vouches for it (https with a local one)."""
+    """The backend's address, and the certificate authority that vouches for it (https with a local one)."""
 
     url: str
     ca_file: str | None = None
@@ -133,11 +133,11 @@ class BackendClient:
         self.generation = max(self.generation, refreshed.generation)
 
     def advice(self, formula: str) -> str | None:
-        """What to change in a formula that cannot be read, or None where nothing is known."""
+        """Return what to change in a formula that cannot be read, or None where nothing is known."""
         return self._read(Advice, self._request("POST", "/functions/advice", {"formula": formula})).advice
 
     def is_there(self) -> bool:
-        """Whether the backend answers."""
+        """Return whether the backend answers."""
         self._down_until = 0.0
         try:
             self._request("GET", "/health")
@@ -257,7 +257,7 @@ class BackendClient:
 
 
 def _members(content: bytes) -> Any:
-    """What a refusal says, where it says it in JSON; a proxy sends a page."""
+    """Return what a refusal says, where it says it in JSON; a proxy sends a page."""
     try:
         return json.loads(content)
     except ValueError:
@@ -265,11 +265,11 @@ def _members(content: bytes) -> Any:
 
 
 def is_pending(reply: Any) -> bool:
-    """Whether an answer is still to come."""
+    """Return whether an answer is still to come."""
     return isinstance(reply, dict) and reply.get("pending") is True
 
 
 def _speaks_plain_http(error: OSError) -> bool:
-    """Whether a TLS handshake failed because the other side does not know TLS."""
+    """Return whether a TLS handshake failed because the other side does not know TLS."""
     reasons = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNEXPECTED_EOF")
     return isinstance(error, ssl.SSLError) and error.reason in reasons

@@ -13,7 +13,7 @@ _STYLE = re.compile(r"(?:^|[;\n])\s*err\s*=\s*(text|blank)\s*(?:[;\n]|$)", re.IG
 
 
 class Parameter(NamedTuple):
-    """What the component knows of a parameter."""
+    """A parameter, as the component knows it."""
 
     zero_is_blank: bool
     """Whether 0 can only be an empty cell, which Calc passes as 0."""
@@ -22,7 +22,7 @@ class Parameter(NamedTuple):
 
 
 class Function(NamedTuple):
-    """What the component knows of a function."""
+    """A function, as the component knows it."""
 
     id: str
     parameters: tuple[Parameter, ...]
@@ -57,7 +57,7 @@ def function_id(call: Call) -> str:
 
 
 def days_later_of(call: Call) -> int:
-    """How many days later than usual the calling document begins to count."""
+    """Return how many days later than usual the calling document begins to count."""
     return int(str(call[0]).partition("@")[2] or 0)
 
 
@@ -68,7 +68,7 @@ def json_of(call: Call) -> list[Any]:
 
 
 def error_style(call: Call, function: Function) -> str:
-    """How the call shows errors: `code`, `text` or `blank`; for errors that do not come from the backend."""
+    """Return how the call shows errors: `code`, `text` or `blank`; for errors that do not come from the backend."""
     at = function.options_at
     options = call[at + 1] if at is not None and at + 1 < len(call) else None
     if isinstance(options, tuple):

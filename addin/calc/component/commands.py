@@ -34,7 +34,7 @@ IN_BAR = frozenset({"refresh", "refresh-everything", "stop", "ask", "load", "do-
 
 
 class Outcome(NamedTuple):
-    """How a command ended, and what to tell the user."""
+    """The outcome of a command, and what to tell the user."""
 
     state: int
     text: str
@@ -164,7 +164,7 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
         return state(backend.address.url, backend.status(), problems, cells)
 
     def _explain(self, document: Any) -> str:
-        """What the calls in the selected cell returned, and which of their values was revised.
+        """Return what the calls in the selected cell returned, and which of their values was revised.
 
         Calc itself shows no reason for an error.
         """
@@ -241,7 +241,7 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
         return self.name
 
     def supportsService(self, name: str) -> bool:  # noqa: N802 - UNO's name
-        """Whether this is a protocol handler."""
+        """Return whether this is a protocol handler."""
         return name == HANDLER
 
     def getSupportedServiceNames(self) -> Any:  # noqa: N802 - UNO's name

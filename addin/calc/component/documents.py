@@ -16,7 +16,7 @@ SCREENLESS = frozenset({"headless", "convert-to", "convert-images-to", "print-to
 
 
 class Situation(Enum):
-    """When the cells of a document must have their values."""
+    """The moment at which the cells of a document must have their values."""
 
     SHOWN = "on the screen: cells are filled in when the values arrive"
     LOADING = "being loaded without a window: when it is loaded"
@@ -37,7 +37,7 @@ def situation_of(document: Any, *, screenless: bool) -> Situation:
 
 
 class DayCounts:
-    """How documents count days; remembers the last one's count for a moment, because asking takes as long as a call."""
+    """The day counts of documents; the last one is kept for a moment, because asking takes as long as a call."""
 
     REMEMBERED_S = 1.0
 
@@ -46,7 +46,7 @@ class DayCounts:
         self._last: tuple[Any, int, float] = (None, 0, 0.0)
 
     def days_later(self, document: Any) -> int:
-        """How many days later than usual the document begins to count."""
+        """Return how many days later than usual the document begins to count."""
         last, days, until = self._last
         now = self._clock()
         if now >= until or document != last:
@@ -56,7 +56,7 @@ class DayCounts:
 
 
 def days_later(document: Any) -> int:
-    """How many days later than usual the document begins to count: 1462 where it counts from 1904."""
+    """Return how many days later than usual the document begins to count: 1462 where it counts from 1904."""
     try:
         begin = document.NullDate
         return (date(begin.Year, begin.Month, begin.Day) - date(1899, 12, 30)).days
@@ -65,7 +65,7 @@ def days_later(document: Any) -> int:
 
 
 def is_screenless(command_line: Sequence[str]) -> bool:
-    """Whether soffice was started without a screen, by its command line."""
+    """Return whether soffice was started without a screen, by its command line."""
     return any(argument.startswith("-") and argument.lstrip("-") in SCREENLESS for argument in command_line)
 
 

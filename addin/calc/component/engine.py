@@ -178,13 +178,13 @@ class Engine:
             self._heard()
 
     def was_refreshed(self) -> bool:
-        """Whether somebody else refreshed everything since this was last asked."""
+        """Return whether somebody else refreshed everything since this was last asked."""
         was, self._is_renewed = self._is_renewed, False
         return was
 
     @property
     def retry_s(self) -> float | None:
-        """How long to wait until the backend is looked for again; None where no call waits for it."""
+        """Return how long to wait until the backend is looked for again; None where no call waits for it."""
         return RETRY_S[min(self._missed, len(RETRY_S)) - 1] if self._lost else None
 
     def is_back(self) -> bool:
@@ -232,11 +232,11 @@ class Engine:
 
     @property
     def is_tracing(self) -> bool:
-        """Whether a block of `tracing` runs."""
+        """Return whether a block of `tracing` runs."""
         return self._traced is not None
 
     def messages(self) -> list[str]:
-        """Why cells show errors or old values: up to eight different messages, the latest first."""
+        """Return why cells show errors or old values: up to eight different messages, the latest first."""
         return list(dict.fromkeys(self._cache.messages()))[:8]
 
     def _without(self, call: Call, message: str) -> Answer:

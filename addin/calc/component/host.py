@@ -109,7 +109,7 @@ class Host:
         return Situation.SHOWN if self._screen.knows(identifier) else self.situation(document)
 
     def situation(self, document: Any) -> Situation:
-        """When the document's cells need their values."""
+        """Return when the document's cells need their values."""
         return situation_of(document, screenless=self._screenless)
 
     def work_out_stored(self, document: Any) -> None:

@@ -16,7 +16,7 @@ class MainThread:
         self._context = context
 
     def run(self, action: Callable[[], Any]) -> Any:
-        """What an action returns; waits for it, so it is for other threads."""
+        """Return what an action returns; waits for it, so it is for other threads."""
         return self.start(action).result()
 
     def start(self, action: Callable[[], Any]) -> Future[Any]:

@@ -75,7 +75,7 @@ def _ask(document: Any, question: Question | None) -> None:
 
 
 class _Functions(unohelper.Base, uno.getClass(_built["interface"]), XServiceInfo):  # type: ignore[misc]
-    """What Calc calls, with one method for every function; the interface is in the extension's type library."""
+    """The object that Calc calls, with one method for every function; its interface is in the type library."""
 
     def __init__(self, context: Any) -> None:  # noqa: ARG002 - UNO passes its context to every object
         self.host = _host()

@@ -68,7 +68,7 @@ def state(url: str, status: dict[str, Any], problems: Sequence[str], cells: Sequ
 def explained(
     cell: str, namespace: str, calls: Sequence[tuple[Call, CachedAnswer | None]], revised: Sequence[str] = ()
 ) -> str:
-    """What the calls in one cell returned, and which values of their signals were `revised`."""
+    """Return what the calls in one cell returned, and which values of their signals were `revised`."""
     if not calls:
         return f"{cell} calls none of the {namespace} functions."
     outcomes = [f"{namespace}.{_shown(call)}: {_outcome(cached)}" for call, cached in calls]

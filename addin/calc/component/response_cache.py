@@ -40,7 +40,7 @@ class ResponseCache:
         return self._answers.get(call)
 
     def is_fresh(self, cached: CachedAnswer | None) -> bool:
-        """Whether there is an answer that may be shown without a new request."""
+        """Return whether there is an answer that may be shown without a new request."""
         return cached is not None and self._clock() < cached.fresh_until
 
     def put(self, call: Call, answer: Answer) -> None:

@@ -32,12 +32,12 @@ class Later(unohelper.Base, XVolatileResult):  # type: ignore[misc]
 
     @property
     def is_shown(self) -> bool:
-        """Whether any cell listens; the function wizard stops listening as soon as it has called."""
+        """Return whether any cell listens; the function wizard stops listening as soon as it has called."""
         return bool(self._listeners)
 
     @property
     def is_delivered(self) -> bool:
-        """Whether every cell that shows this result was notified, and one does."""
+        """Return whether every cell that shows this result was notified, and one does."""
         return bool(self._listeners) and not self._undelivered
 
     def addResultListener(self, listener: Any) -> None:  # noqa: N802 - UNO's name
@@ -110,7 +110,7 @@ class Results:
             later.deliver()
 
     def is_shown(self, calls: Iterable[Call]) -> bool:
-        """Whether any cell waits for one of these calls."""
+        """Return whether any cell waits for one of these calls."""
         return self._waiting.is_shown or any(call in self._by_call and self._by_call[call].is_shown for call in calls)
 
     def shows_last(self, call: Call) -> bool:

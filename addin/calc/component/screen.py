@@ -55,7 +55,7 @@ class Screen:
         self._indicator: Any = None
 
     def knows(self, identifier: str) -> bool:
-        """Whether cells of this document waited before."""
+        """Return whether cells of this document waited before."""
         return identifier in self._known
 
     def keep(self, identifier: str, document: Any) -> None:

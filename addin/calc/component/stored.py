@@ -51,7 +51,7 @@ def _formulas(sheet: Any, uses_ours: Callable[[str], bool]) -> Iterator[tuple[An
 
 
 def _reader(document: Any, namespace: str, functions: tuple[str, ...]) -> Callable[[str], bool]:
-    """Whether a formula of the document calls our functions, by itself or by a name that stands for a call."""
+    """Return whether a formula of the document calls our functions, by itself or by a name that stands for a call."""
     scopes = [document.NamedRanges, *(sheet.NamedRanges for sheet in document.Sheets)]
     named = [
         each.Name

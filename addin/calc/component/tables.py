@@ -23,7 +23,7 @@ AT_ONCE = 1_000
 
 
 class Fitted(NamedTuple):
-    """How many tables changed their size, and which could not because other cells are in the way."""
+    """The tables that changed their size, and those that could not because other cells are in the way."""
 
     changed: int
     blocked: list[str]

@@ -14,7 +14,7 @@ import typer
 from addin.cli.books.session import SigningFiles, run_session
 from addin.cli.stopping import ended_like_ctrl_c
 from addin.config.settings import Settings, load_settings
-from dataservice.terminal.printing import echo, printable
+from dataservice.terminal import echo, printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -14,7 +14,7 @@ from addin.formulas import Area
 from addin.workbook.calculation.engine.process import how_to_install, is_installed
 from addin.workbook.refresh.dependencies import CellNote
 from addin.workbook.refresh.report import BookCost, Refreshed
-from dataservice.terminal.printing import echo, printable
+from dataservice.terminal import echo, printable
 
 SHOWN_CELLS = 3
 """How many of the cells with the same reason are named."""

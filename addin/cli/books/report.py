@@ -14,7 +14,7 @@ from addin.cli.books.one_book import cost_as_json, print_notes, report_as_json
 from addin.cli.output import counted, plain_table, print_json, requests_text
 from addin.workbook.many.run import BookDone, BooksCost
 from addin.workbook.refresh.report import BookCost, Refreshed
-from dataservice.terminal.printing import echo, printable
+from dataservice.terminal import echo, printable
 
 
 def print_report(done: Sequence[BookDone], total: int, *, is_stopped: bool, as_json: bool) -> None:

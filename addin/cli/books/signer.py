@@ -11,8 +11,7 @@ from typing import Annotated
 import typer
 
 from addin.errors import AddinError
-from dataservice.terminal.command_group import new_group
-from dataservice.terminal.printing import echo, printable
+from dataservice.terminal import echo, new_group, printable
 
 app = new_group(
     """Show, replace and back up the key that signs your numbers, and say whose signatures count.

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from addin.cli.output import counted, print_json
-from dataservice.terminal.printing import echo, printable
+from dataservice.terminal import echo, printable
 
 if TYPE_CHECKING:
     from addin.workbook.audit.evidence.recompute import Recomputed

@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 
 from addin.errors import AddinError
-from dataservice.terminal.command_group import new_group
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo, new_group
 
 app = new_group()
 

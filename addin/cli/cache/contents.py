@@ -23,14 +23,13 @@ from addin.errors import AddinError
 from addin.workbook.ooxml.target import Target
 from dataservice.client import AsyncClient, Vintages
 from dataservice.client.archive.archive import Archive
-from dataservice.client.archive.looked import NEVER_YET
+from dataservice.client.archive.coverage import NEVER_YET
 from dataservice.client.cache.inventory import Amount, KeyShare, cached_slugs, key_shares
-from dataservice.client.contract.dates import moment_of
-from dataservice.client.contract.windows import utc_day_of
+from dataservice.client.contract import moment_of, utc_day_of
 from dataservice.client.network.credentials import ApiKey, sealed_for
 from dataservice.stores import ResilientStore, SqliteStore, Store, StoreAwayError
 from dataservice.stores.migrate_unsealed import migrate_unsealed
-from dataservice.terminal.printing import echo, printable
+from dataservice.terminal import echo, printable
 
 SUFFIX = 6
 """So many characters of a key's hash tell keys apart; the hash tells nothing of the key."""

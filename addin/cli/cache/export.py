@@ -14,7 +14,7 @@ import orjson
 from addin.cli.output import csv_text
 from addin.errors import AddinError
 from dataservice.client import Vintages
-from dataservice.client.archive.looked import NEVER_BEFORE
+from dataservice.client.archive.coverage import NEVER_BEFORE
 
 COLUMNS = ("slug", "observed_at", "value_before", "value", "vanished", "first_seen", "not_before")
 

@@ -12,8 +12,7 @@ import typer
 
 from addin.autostart.form import Form
 from addin.config.settings import PREFIX, load_settings
-from dataservice.terminal.command_group import new_group
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo, new_group
 
 if TYPE_CHECKING:
     from addin.autostart.entries import Entry

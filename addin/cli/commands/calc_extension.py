@@ -11,7 +11,7 @@ import typer
 
 from addin.config.settings import load_settings
 from addin.errors import AddinError
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo
 
 
 def calc_extension(

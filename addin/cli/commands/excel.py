@@ -10,7 +10,7 @@ import typer
 
 from addin.config.settings import config_dir, load_settings
 from addin.errors import AddinError
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo
 
 BaseUrlOption = Annotated[str | None, typer.Option(help="The backend's https address as users reach it.")]
 

@@ -11,7 +11,7 @@ import typer
 
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
-from dataservice.terminal.printing import echo, printable
+from dataservice.terminal import echo, printable
 
 if TYPE_CHECKING:
     from addin.cli.output import Cells
@@ -34,7 +34,7 @@ def functions(
     from addin.cli.output import print_json
     from addin.protocol.describe import describe
     from udfs import REGISTRY
-    from udfs.engine.registry import find
+    from udfs.engine import find
     from udfs.errors import ArgumentError
 
     try:

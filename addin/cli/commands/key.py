@@ -9,8 +9,7 @@ import typer
 
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, find_key
 from addin.config.settings import PREFIX, config_file, load_settings
-from dataservice.terminal.command_group import new_group
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo, new_group
 
 app = new_group(
     """Keep the API key in the system's keychain, show where it is, or forget it.

@@ -9,7 +9,7 @@ import typer
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
 from dataservice.extras import install_command
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo
 
 PORT = 8766
 """One beside the backend's, so that both run at the same time."""

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from addin.errors import AddinError
-from dataservice.terminal.command_group import new_group
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo, new_group
 
 if TYPE_CHECKING:
     from addin.backend.sign_in.people import People, Usage

@@ -12,7 +12,7 @@ import typer
 
 from addin.config.settings import load_settings
 from addin.errors import as_argument
-from dataservice.terminal.printing import echo, printable
+from dataservice.terminal import echo, printable
 
 if TYPE_CHECKING:
     from addin.cli.books.session import SigningFiles

@@ -14,7 +14,7 @@ import typer
 
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ import typer
 
 from addin.config.settings import PREFIX, config_file, load_settings, write_private
 from addin.errors import AddinError
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo
 
 
 class Host(StrEnum):
@@ -120,9 +120,8 @@ def _test() -> None:
     try:
         echo(f"It works: {asyncio.run(ask())}.")
     except DataServiceError as error:
-        raise AddinError(
-            f"address or key do not work yet: {reason(error, 'This')} Change them with: addin setup"
-        ) from None
+        why = reason(error, "This").rstrip(".")
+        raise AddinError(f"address or key do not work yet: {why}. Change them with: addin setup") from None
 
 
 def _add_to(host: Host) -> None:

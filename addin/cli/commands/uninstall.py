@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from addin.errors import AddinError
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo
 
 if TYPE_CHECKING:
     from addin.cli.uninstall.installed_item import InstalledItem, Part
@@ -74,7 +74,7 @@ def _print(found: Sequence[InstalledItem], kept: set[Part]) -> None:
     from rich.text import Text
 
     from addin.cli.output import plain_table
-    from dataservice.terminal.printing import printable
+    from dataservice.terminal import printable
 
     if not found:
         echo("There is nothing of the add-in on this machine.")

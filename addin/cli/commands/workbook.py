@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from addin.errors import as_argument
-from dataservice.terminal.printing import echo
+from dataservice.terminal import echo
 
 if TYPE_CHECKING:
     from addin.workbook.audit.frozen import SignedCopy
     from addin.workbook.freeze import Frozen
     from addin.workbook.refresh.dependencies import CellNote
-    from udfs.engine.session import Outcome
+    from udfs.engine import Outcome
 
 UNTRUSTED = 4
 """The exit code where a book is signed with a key that is not trusted."""

@@ -11,8 +11,8 @@ from addin.mcp.tools.filters import Values, respelled
 from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema, nothing
 from dataservice.client import CurrentsResource, IndicesResource
 from dataservice.models import Current, Index, Record
-from udfs.arguments.kinds import Flag, Text
-from udfs.engine.effects import need
+from udfs.arguments import Flag, Text
+from udfs.engine import need
 from udfs.functions.currents import CURRENT_FIELDS, DEFAULT_SORT, select_currents
 from udfs.functions.indices import INDEX_FIELDS
 from udfs.records.lookup import by_slug

@@ -10,7 +10,7 @@ from addin.mcp.schemas import TEXT, Schema
 from dataservice.client import CatalogueResource, SignalDetail, SignalResource
 from dataservice.errors import DataServiceError
 from dataservice.models import Signal
-from udfs.engine.effects import EVER, have, need
+from udfs.engine import EVER, have, need
 from udfs.timeseries.coverage import recent
 from udfs.timeseries.resample import known_only
 from udfs.timeseries.rhythm import rhythm_of
@@ -29,7 +29,7 @@ ABOUT_SCHEMA: dict[str, Schema] = {
 
 
 async def about_signals(slugs: Sequence[str]) -> list[dict[str, Any]]:
-    """What signals measure: by what is at hand, else by the detail of one, or the catalogue for several."""
+    """Return what signals measure: by what is at hand, else by the detail of one, or the catalogue for several."""
     known = {slug: await _at_hand(slug) for slug in dict.fromkeys(slugs)}
     missing = [slug for slug, signal in known.items() if signal is None]
     with suppress(DataServiceError):  # the values are told without it
@@ -50,12 +50,12 @@ async def _at_hand(slug: str) -> Signal | None:
 
 
 def about(signal: Signal) -> dict[str, Any]:
-    """What a signal measures."""
+    """Return what a signal measures."""
     return {"slug": signal.slug, **present({name: getattr(signal, name) for name in ABOUT})}
 
 
 def frequency_of(detail: SignalDetail) -> str:
-    """How often observations of a signal come, by its recent ones."""
+    """Return how often observations of a signal come, by its recent ones."""
     return str(rhythm_of(known_only(recent(detail).observations).times))
 
 

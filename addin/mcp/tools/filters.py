@@ -8,8 +8,7 @@ from datetime import UTC, date, datetime, time
 from typing import Generic, TypeVar
 
 from dataservice.models import Record
-from udfs.arguments.dates import Day
-from udfs.arguments.kinds import shown
+from udfs.arguments import Day, shown
 from udfs.records.fields import moment
 from udfs.records.lookup import LISTED, nearest
 
@@ -65,7 +64,7 @@ def in_its_spelling(given: str, known: Iterable[str]) -> str | None:
 
 
 def known_values(records: Iterable[T], values: Values[T]) -> list[str]:
-    """What the records have of a kind, the most frequent first."""
+    """Return what the records have of a kind, the most frequent first."""
     counted: dict[str, int] = {}
     for record in records:
         for value in values(record):

@@ -12,8 +12,8 @@ from addin.mcp.texts import in_words_of_tools
 from addin.mcp.tools.described import about, frequency_of, present
 from addin.mcp.tools.rows import has_times, labels, meaningful
 from dataservice.client import SignalDetail
-from udfs.arguments.kinds import Names
-from udfs.engine.effects import gather
+from udfs.arguments import Names
+from udfs.engine import gather
 from udfs.errors import ArgumentError, error_cell
 from udfs.records.resolve import need_detail
 from udfs.timeseries.loader import latest

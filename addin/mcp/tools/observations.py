@@ -14,9 +14,8 @@ from addin.mcp.tools.rows import ROWS, label, labels
 from addin.mcp.tools.shown import SERIES, Shown, starts_at, window_of
 from addin.mcp.tools.signals import SLUG
 from addin.mcp.tools.statistics import CORRELATION, STATISTICS, statistics_of
-from dataservice.client.contract.dates import DAYS, MONTHS, Back
-from udfs.arguments.dates import Day, Last, Max, Start, StartOf, as_day
-from udfs.arguments.kinds import Count, Flag, OneOf
+from dataservice.client.contract import DAYS, MONTHS, Back
+from udfs.arguments import Count, Day, Flag, Last, Max, OneOf, Start, StartOf, as_day
 from udfs.errors import ArgumentError
 from udfs.functions.signal_history import History, history_columns
 from udfs.records.resolve import need_detail
@@ -81,7 +80,7 @@ FACTS: dict[str, Schema] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a call asks for, and when."""
+    """The observations that a call asks for, and when."""
 
     start: StartOf | None
     end: date | None
@@ -96,11 +95,11 @@ class Asked:
 
     @property
     def has_start(self) -> bool:
-        """Whether the window is told apart from how many rows are shown."""
+        """Return whether the window is told apart from how many rows are shown."""
         return self.start is not None
 
     def facts(self) -> dict[str, str]:
-        """How the rows were made, where they are not the observations as they are."""
+        """Return how the rows were made, where they are not the observations as they are."""
         raw, told = self.freq.is_raw, dict[str, str]()
         if not raw:
             told |= {"freq": str(self.freq), "agg": str(self.agg)}
@@ -197,7 +196,7 @@ async def _of_several(names: Sequence[str], asked: Asked) -> tuple[History, bool
 
 
 def _as_many(limit: int, freq: Freq) -> StartOf:
-    """Where a window of so many rows starts."""
+    """Return where a window of so many rows starts."""
     return Back(limit, freq.unit) if freq.unit in MONTHS.keys() | DAYS.keys() and limit < MOST_PERIODS else Last(limit)
 
 
@@ -222,7 +221,7 @@ async def _of_one(slug: str, asked: Asked) -> tuple[History, bool, int]:
 
 
 async def _start(slug: str, asked: Asked, options: TableOptions, vintage: Vintage) -> StartOf:
-    """Where a window of `limit` rows starts: of periods, counted back from the newest observation."""
+    """Return where a window of `limit` rows starts: of periods, counted back from the newest observation."""
     if options.freq.unit not in MONTHS.keys() | DAYS.keys():
         return Last(asked.limit)
     if vintage.as_of is None:

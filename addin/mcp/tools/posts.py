@@ -15,14 +15,12 @@ from addin.mcp.tool import Found, tool
 from addin.mcp.tools.filters import UNTIL, Spelling, Values, near, plain, published_until, respelled
 from addin.mcp.tools.records import OFFSET, chosen_fields, field_names, limit, listed, listing_schema, nothing, shown
 from dataservice.client import AsyncClient, Page, PostsResource, WireResource
-from dataservice.client.contract.requests import LIST_LIMIT
-from dataservice.client.contract.results import WIDEST
+from dataservice.client.contract import LIST_LIMIT, WIDEST
 from dataservice.errors import DataServiceError
 from dataservice.models import Post, WireItem
-from udfs.arguments.dates import Since, SinceDay, since_moment
-from udfs.arguments.kinds import Count, Names, Text
-from udfs.arguments.kinds import shown as quoted
-from udfs.engine.effects import EVER, gather, have, need
+from udfs.arguments import Count, Names, Since, SinceDay, Text, since_moment
+from udfs.arguments import shown as quoted
+from udfs.engine import EVER, gather, have, need
 from udfs.functions.codex import CITATIONS, POST_FIELDS, STORY_TYPES, find_post, posts_of
 from udfs.functions.wire import is_locked
 from udfs.records.fields import is_unsafe_address, moment

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from addin.mcp.schemas import Schema, list_of
 from addin.mcp.tool import Found
 from dataservice.models import Record
-from udfs.arguments.kinds import Count, Names
+from udfs.arguments import Count, Names
 from udfs.errors import ArgumentError
 from udfs.records.fields import Fields
 

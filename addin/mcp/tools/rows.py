@@ -30,7 +30,7 @@ def rows_of_observations(observations: Observations, heading: str, *, timed: boo
 
 
 def has_times(times: Times) -> bool:
-    """Whether any of the times has a time of day: then all of them are shown with theirs."""
+    """Return whether any of the times has a time of day: then all of them are shown with theirs."""
     return bool(np.any(times != times.astype("datetime64[D]")))
 
 

@@ -58,12 +58,12 @@ class Shown:
 
     @cached_property
     def times(self) -> Times:
-        """How the rows are dated."""
+        """Return how the rows are dated."""
         return dated(self.computed.times, self.history.ending.latest, self.history.options.freq)
 
     @cached_property
     def timed(self) -> bool:
-        """Whether rows are shown with their time of day."""
+        """Return whether rows are shown with their time of day."""
         return has_times(self.times)
 
     @cached_property
@@ -91,7 +91,7 @@ class Shown:
 
     @cached_property
     def headings(self) -> list[str]:
-        """What stands above each column."""
+        """Return what stands above each column."""
         options, marks = self.history.options, iter(self.computed.marks)
         return [
             options.heading(each.label, each.found.steps, next(marks))
@@ -101,7 +101,7 @@ class Shown:
         ]
 
     async def series(self) -> list[dict[str, Any]]:
-        """What each column is."""
+        """Return what each column is."""
         slugs = [each.found.slug for each in self.history.columns if isinstance(each.found, Series)]
         signals = iter(await about_signals(slugs))
         return [
@@ -125,7 +125,7 @@ class Shown:
         return told | self._base(series)
 
     def _base(self, series: Series) -> dict[str, Any]:
-        """What an index is based on: a day, or the mean of a year."""
+        """Return what an index is based on: a day, or the mean of a year."""
         step = next((step for step in series.steps if step.transform.name == "index"), None)
         if step is None:
             return {}

@@ -12,9 +12,9 @@ from addin.mcp.tools.filters import respelled
 from addin.mcp.tools.many import SLUGS, latest_of, observed, one_or_many
 from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema, nothing, shown
 from addin.mcp.tools.rows import ROWS, has_times, rows_of_observations
-from dataservice.client.contract.requests import HISTORY_LIMIT
+from dataservice.client.contract import HISTORY_LIMIT
 from dataservice.models import Signal
-from udfs.arguments.kinds import Count, Text
+from udfs.arguments import Count, Text
 from udfs.functions.signals import CATEGORY, DEFAULT_COLUMNS, SIGNAL_COLUMNS
 from udfs.records.lookup import by_slug, corrected, ranked
 from udfs.records.resolve import need_catalogue, need_detail
@@ -91,7 +91,7 @@ async def get_signal(
     slugs: Annotated[Sequence[str] | None, SLUGS] = None,
     history: Annotated[int, Count(help="how many of the latest observations to add", least=0, most=HISTORY_LIMIT)] = 12,
 ) -> Found:
-    """What a signal measures, its latest value, the change from the value before, and its latest observations.
+    """Return what a signal measures, its latest value, the change from the value before, and its latest observations.
 
     With slugs in place of slug, a table of several: each with its name, unit, source, frequency, date, latest value
     and change. Costs one request a signal, which also answers get_observations where 365 observations reach back far

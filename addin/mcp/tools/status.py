@@ -12,11 +12,9 @@ from addin.mcp.tools.rows import has_times, labels
 from dataservice.client import AsyncClient, CatalogueResource, Cost, Quota, SignalResource
 from dataservice.client.cost import NOTHING, UNKNOWN
 from dataservice.errors import DataServiceError
-from udfs.arguments.kinds import Names
-from udfs.engine import batch
-from udfs.engine.cost_estimator import CostEstimator, Guess, spread
-from udfs.engine.effects import EVER
-from udfs.engine.run import Run
+from udfs.arguments import Names
+from udfs.engine import EVER, CostEstimator, Guess, Run, spread
+from udfs.engine import answer as answer_runs
 from udfs.errors import UdfError
 from udfs.records.lookup import nearest
 from udfs.timeseries.coverage import recent
@@ -66,7 +64,7 @@ def status_tool(tools: Sequence[Tool]) -> Tool:
         now: float,
         client: AsyncClient,
     ) -> Found:
-        """What is left of the month's requests (`quota`, with its age), at no request. Sends nothing.
+        """Return what is left of the month's requests (`quota`, with its age), at no request. Sends nothing.
 
         With slugs: which of them are cached, how old, and for how long they are fresh. With calls: what each would
         spend now, and all together, from at_least to at_most. Use it before many or wide calls.
@@ -99,7 +97,7 @@ def quota_members(quota: Quota, now: float) -> dict[str, Any]:
 
 
 async def _cached(name: str, now: float, client: AsyncClient) -> dict[str, Any]:
-    """What is at hand of one signal."""
+    """Return what is at hand of one signal."""
     catalogue = await client.have(CatalogueResource(), max_age_s=EVER)
     listed = catalogue.value.find(name) if catalogue else None
     slug = listed.slug if listed else name
@@ -121,7 +119,7 @@ async def _cached(name: str, now: float, client: AsyncClient) -> dict[str, Any]:
 async def _priced(
     calls: Sequence[PlannedCall], tools: dict[str, Tool], now: float, client: AsyncClient
 ) -> dict[str, Any]:
-    """What calls would spend together, or why one cannot be made."""
+    """Return what calls would spend together, or why one cannot be made."""
     try:
         cost = await _cost(calls, tools, now, client) if calls else NOTHING
     except UdfError as error:
@@ -135,7 +133,7 @@ async def _cost(calls: Sequence[PlannedCall], tools: dict[str, Tool], now: float
     guesses = [CostEstimator(client, guess, now) for guess in Guess]
     for foresight in guesses:
         runs = [Run(_bound(call, tools, now, client)) for call in calls]
-        await batch.answer(runs, foresight, now)
+        await answer_runs(runs, foresight, now)
         if not all(run.error is None or isinstance(run.error, UdfError | DataServiceError) for run in runs):
             return UNKNOWN
     return spread(foresight.by_subject() for foresight in guesses)

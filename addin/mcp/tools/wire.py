@@ -12,12 +12,10 @@ from addin.mcp.tool import Found, tool
 from addin.mcp.tools.filters import UNTIL, Spelling, Values, plain, published_until, respelled
 from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema
 from dataservice.client import Page, WireResource
-from dataservice.client.contract.requests import LIST_LIMIT
-from dataservice.client.contract.results import WIDEST, published_since
+from dataservice.client.contract import LIST_LIMIT, WIDEST, published_since
 from dataservice.models import WireItem
-from udfs.arguments.dates import Since, SinceDay, as_day, since_moment
-from udfs.arguments.kinds import Names, Text
-from udfs.engine.effects import need
+from udfs.arguments import Names, Since, SinceDay, Text, as_day, since_moment
+from udfs.engine import need
 from udfs.functions.wire import IMPORTANCE, KINDS, WIRE_FIELDS, about, items_of, may_be_complete, spelled
 
 SUMMARY = "id, published_at, importance_score, kind, headline, source, primary_url, signal_slugs"

@@ -50,7 +50,7 @@ class ToCalculate(msgspec.Struct):
 
 
 class Calculated(msgspec.Struct, omit_defaults=True):
-    """What a formula came to: its rows, or why they are not proven, or the calls of ours it waits for, by key.
+    """The result of a formula: its rows, or why they are not proven, or the calls of ours it waits for, by key.
 
     One that no program can read has none of these.
     """
@@ -67,7 +67,7 @@ Results: TypeAlias = dict[str, dict[str, Calculated]]
 
 
 def calculated(wanted: ToCalculate, namespace: str) -> Results:
-    """What each formula comes to; raises `WorkbookError` for cells that are nowhere."""
+    """Return what each formula comes to; raises `WorkbookError` for cells that are nowhere."""
     formulas = {(name, cell): text for name, cells in wanted.sheets.items() for cell, text in cells.formulas.items()}
     readable = {place: text for place, text in formulas.items() if is_formula(text)}
     results: Results = {}
@@ -122,7 +122,7 @@ def _result(result: Result, asks: dict[str, list[Any]], *, is_whole: bool) -> Ca
 
 
 def _is_refused(rows: Sequence[Sequence[Scalar]]) -> bool:
-    """Whether the one value for several is the error of a function that takes no more than one."""
+    """Return whether the one value for several is the error of a function that takes no more than one."""
     value = rows[0][0] if len(rows) == len(rows[0]) == 1 else None
     return isinstance(value, CellError) and value.message == "#VALUE!"
 
@@ -157,7 +157,7 @@ def _to_page(value: Scalar) -> Value:
 
 
 def _to_engine(rows: Sequence[Sequence[Value]]) -> Any:
-    """What a call came to; a blank cell of a table is an empty text, so that nothing counts it."""
+    """Return what a call came to; a blank cell of a table is an empty text, so that nothing counts it."""
     cells = [[_of_call(value) for value in row] for row in rows]
     return cells[0][0] if len(cells) == len(cells[0]) == 1 else cells
 

@@ -27,7 +27,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
 class SheetCells(msgspec.Struct):
-    """What of a sheet is needed: by cell, formulas without `=` as typed, and the values of other cells."""
+    """The cells needed of a sheet: formulas without `=` as typed, and the values of other cells."""
 
     formulas: dict[str, str] = {}
     values: dict[str, Value] = {}

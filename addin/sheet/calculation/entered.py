@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from addin.formulas.lexer import HOLE, Token, is_readable, tokens
+from addin.formulas.lexer import PLACEHOLDER, Token, is_readable, tokens
 from addin.formulas.shape import shape_of
 from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, UnreadableError, parsed
 
 
 def is_formula(text: str) -> bool:
-    """Whether spreadsheet programs can read this as a formula (without its `=`).
+    """Return whether spreadsheet programs can read this as a formula (without its `=`).
 
     >>> is_formula("SUM(A1:A3)*-2%"), is_formula("1+"), is_formula("SUM(A1"), is_formula("A1 B2 is nice")
     (True, False, False, False)
@@ -44,7 +44,7 @@ def _parts(node: Token | CallNode | GroupNode) -> Sequence[Expression]:
 
 
 def _is_complete(expression: Expression) -> bool:
-    """Whether operands and operators take turns; an argument may be left out."""
+    """Return whether operands and operators take turns; an argument may be left out."""
     needs_operand = bool(expression)
     in_array = False
     for before, node in zip([None, *expression], expression, strict=False):
@@ -65,4 +65,4 @@ def _is_complete(expression: Expression) -> bool:
 
 
 def _is_range(node: Token | CallNode | GroupNode | None) -> bool:
-    return isinstance(node, Token) and node.text == HOLE
+    return isinstance(node, Token) and node.text == PLACEHOLDER

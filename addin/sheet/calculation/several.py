@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from addin.formulas import mentions
-from addin.formulas.lexer import HOLE, Token, is_readable, tokens
+from addin.formulas.lexer import PLACEHOLDER, Token, is_readable, tokens
 from addin.formulas.shape import shape_of
 from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, UnreadableError, parsed
 
@@ -75,7 +75,7 @@ def _lifts(expression: Expression, taken: str, references: Iterator[str]) -> boo
     for node in expression:
         match node:
             case Token():
-                is_several = node.text == HOLE and ":" in next(references)
+                is_several = node.text == PLACEHOLDER and ":" in next(references)
             case CallNode():
                 name = node.written.upper().removeprefix("_XLFN.")
                 for position, part in enumerate(node.arguments):
@@ -98,7 +98,7 @@ def _taken(function: str, position: int) -> str:
 
 
 def _gives_several(function: str, arguments: Sequence[Expression]) -> bool:
-    """Whether a function has several values: `INDEX` a whole row or column, `OFFSET` with a size."""
+    """Return whether a function has several values: `INDEX` a whole row or column, `OFFSET` with a size."""
     match function:
         case "INDEX":
             return any(not part or (len(part) == 1 and getattr(part[0], "text", "") == "0") for part in arguments[1:])

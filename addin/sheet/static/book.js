@@ -49,15 +49,20 @@ export class Book {
     this.parts = opened.parts;
     this.isReading = true;
     this.kept = opened.kept;
+    this.pivots = opened.pivots;
     /** @type {any} */
     this.model = null;
     /** @type {any} */
     this.app = null;
   }
 
-  /** Read it; all its formulas are computed. Throws what the component throws at a book that it cannot read. */
-  read() {
+  /**
+   * Read it; all its formulas are computed. The component does both in one go each; between them the page may breathe.
+   * Throws what the component throws at a book that it cannot read.
+   */
+  async read() {
     const data = o_spreadsheet.load(this.parts);
+    await new Promise((go) => setTimeout(go));
     for (const sheet of data.sheets) {
       sheet.rowNumber = Math.max(sheet.rowNumber, LEAST_ROWS);
       sheet.colNumber = Math.max(sheet.colNumber, LEAST_COLUMNS);

@@ -11,7 +11,11 @@ const MOVES = new Map([
   ["DELETE_SHEET", "A sheet of the file cannot be deleted"],
   ["MOVE_SHEET", "The sheets of the file cannot be moved"],
 ]);
+const PIVOT = "A cell that a pivot table fills cannot be changed: the table would write its own value there again. Change what it is made from.";
 const INSTEAD = "in a sheet that is in the file: formulas, charts and names there rely on it. Do that in Excel or LibreOffice Calc.";
+
+/** Commands that give cells other content. */
+const CONTENT = new Set(["UPDATE_CELL", "CLEAR_CELL", "CLEAR_CELLS", "DELETE_CONTENT"]);
 
 /** Commands whose effect is seen in the page only. */
 const SHOWN_ONLY = new Map([
@@ -108,14 +112,28 @@ class KeptFiles extends o_spreadsheet.CorePlugin {
  * @returns {string | null}
  */
 function refusal(command, book) {
-  const what = MOVES.get(command.type);
   const { changes, model } = book;
+  if (changesPivot(command, book)) return PIVOT;
+  const what = MOVES.get(command.type);
   if (what === undefined || changes === undefined || !changes.isOpened(command.sheetId)) return null;
   const movesCells = command.type.endsWith("_COLUMNS_ROWS");
   if (movesCells && changes.wasEmpty(command.sheetId)) return null;
   if (command.type === "ADD_COLUMNS_ROWS" && isAtEnd(command, model.getters)) return null;
   if (book.isBlank && command.type === "MOVE_SHEET") return null;
   return `${what} ${INSTEAD}`;
+}
+
+/**
+ * Whether a command gives a cell that a pivot table fills other content.
+ * @param {any} command
+ * @param {import("./book.js").Book} book
+ */
+function changesPivot({ type, sheetId, col, row, content, target = [] }, { pivots }) {
+  const areas = pivots[sheetId];
+  if (areas === undefined || (type === "UPDATE_CELL" && content === undefined) || !CONTENT.has(type)) return false;
+  const zones = col === undefined ? target : [{ left: col, right: col, top: row, bottom: row }];
+  const { overlap, toZone } = o_spreadsheet.helpers;
+  return areas.some((area) => zones.some((/** @type {any} */ zone) => overlap(toZone(area), zone)));
 }
 
 /** @param {any} command @param {any} getters */

@@ -1,6 +1,6 @@
 /// <reference path="types.d.ts" />
 // The page: opens the book, and joins the component, our functions and the lines around them.
-import { messageOf } from "../client/exchange.js";
+import { messageOf, RequestError } from "../client/exchange.js";
 import { cellsFor, toggleBeside } from "./beside.js";
 import { Book } from "./book.js";
 import { Calls } from "./calls.js";
@@ -51,7 +51,7 @@ const drafts = new Drafts((problem) => line.complain(problem));
 async function start() {
   element("sheet").classList.add("waiting");
   const turn = chosen;
-  const [xml, described, opened, status] = await Promise.all([
+  const [xml, functions, opened, status] = await Promise.all([
     fetch(new URL("../component/o_spreadsheet.xml", import.meta.url)).then((answer) => answer.text()),
     DataServiceAddin.ask("registry.json"),
     DataServiceAddin.ask("sheet/book"),
@@ -59,8 +59,8 @@ async function start() {
     ...["16px Roboto", "bold 16px Roboto"].map((font) => document.fonts.load(font)), // what is drawn before stays in another one
   ]);
   templates = improved(xml);
-  addFunctions(described, DataServiceAddin.configuration.namespace, calls, (...place) => (coming ?? book).valueInFile(...place), makeRoom);
-  addNames(described, DataServiceAddin.configuration.namespace, () => performance.now());
+  addFunctions(functions, DataServiceAddin.configuration.namespace, calls, (...place) => (coming ?? book).valueInFile(...place), makeRoom);
+  addNames(functions, DataServiceAddin.configuration.namespace, () => performance.now());
   addLinksWithinBook(pressed);
   relyOnProof((getters) => (getters === book?.model?.getters ? book : coming));
   addMarks((place) => book?.workedOut.differing.get(place)?.isShown ?? false, () => line.tell(book.notes));
@@ -98,7 +98,7 @@ async function restore(draft) {
     if (turn !== chosen) return;
     await show(new Book({ ...opened, is_blank: draft.isBlank }, draft.content, worker), draft);
   } catch (error) {
-    line.complain(`The draft of ${draft.name} cannot be opened: ${messageOf(error)}`);
+    line.complain(`The draft cannot be opened. ${whyNotOpened(draft.name, error)}`);
   }
   void offerDraft();
 }
@@ -166,14 +166,14 @@ async function display() {
  */
 async function readable(next) {
   try {
-    next.read();
+    await next.read();
     return next;
   } catch {
     const { name, content, isBlank } = next;
     const opened = await DataServiceAddin.ask("sheet/open", { name, content, plain: true });
     coming = new Book({ ...opened, is_blank: isBlank, is_plain: true }, content, worker);
     try {
-      coming.read();
+      await coming.read();
     } catch (error) {
       throw new Error("the sheet's component cannot read it. The file is unchanged; open it in Excel or LibreOffice Calc", { cause: error });
     }
@@ -243,10 +243,16 @@ async function open(file) {
     await line.busyWith(`Reading the formulas of ${file.name} …`);
     await show(new Book(opened, content, worker));
   } catch (error) {
-    if (turn === chosen) line.complain(`${file.name} cannot be opened: ${messageOf(error)}`);
+    if (turn === chosen) line.complain(whyNotOpened(file.name, error));
   } finally {
     if (turn === chosen) void line.busyWith("");
   }
+}
+
+/** A sentence about a book that cannot be opened, in the backend's own words. @param {string} name @param {unknown} error */
+function whyNotOpened(name, error) {
+  const reason = (error instanceof RequestError && error.reason) || messageOf(error);
+  return reason.startsWith(name) ? reason : `${name} cannot be opened: ${reason}`;
 }
 
 /** The file that was opened with what was changed since, as the backend writes it. */

@@ -37,6 +37,8 @@ interface OpenedBook {
   is_plain?: boolean;
   /** By what it is, how much of it the page does not show. */
   kept: Record<string, number>;
+  /** By sheet, the areas that pivot tables fill. */
+  pivots: Record<string, string[]>;
 }
 
 /** A value as a copy of the file gets it. */

@@ -18,7 +18,7 @@ from addin.workbook.ooxml.stored import same_value
 from dataservice.client import Answer, Resource, VintagesResource
 from dataservice.client.cache.codec import digest
 from dataservice.client.cache.stored_answers import entry_name
-from dataservice.client.contract.requests import first_request
+from dataservice.client.contract import first_request
 from udfs import Call
 from udfs.cells import Scalar
 from udfs.errors import CellError, ErrorCode

@@ -36,12 +36,12 @@ class BookFormula:
 
     @property
     def is_array(self) -> bool:
-        """Whether it may fill more cells than its own."""
+        """Return whether it may fill more cells than its own."""
         return self.formula.is_array
 
     @property
     def kind(self) -> str:
-        """What it is to an engine; an array formula that cannot grow is its area."""
+        """Return what it is to an engine; an array formula that cannot grow is its area."""
         if not self.is_array:
             return PLAIN
         area = self.formula.area
@@ -179,7 +179,7 @@ class FormulaReader:
 
 
 def is_root(formula: BookFormula) -> bool:
-    """Whether a formula is to be worked out whatever it refers to.
+    """Return whether a formula is to be worked out whatever it refers to.
 
     It calls a function of ours, has no value in the file, shows the time, or finds its cells while it calculates. Or it
     leaves out others of its kind, which an engine knows only as formulas (`SUBTOTAL`).
@@ -191,7 +191,7 @@ def is_root(formula: BookFormula) -> bool:
 
 
 def may_rest_on_ours(formula: BookFormula) -> bool:
-    """Whether a formula calls a function of ours, or may refer to any cell."""
+    """Return whether a formula calls a function of ours, or may refer to any cell."""
     return formula.shape.calls_ours or formula.shape.finds_cells
 
 

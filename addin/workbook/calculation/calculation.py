@@ -47,11 +47,13 @@ HIDDEN_ROWS = "it may leave out rows that are hidden or filtered"
 
 @dataclass(slots=True)
 class Result:
-    """What became of one formula."""
+    """The result of one formula."""
 
     formula: BookFormula
     value: Scalar = None
     """What its cell shows."""
+    old: Scalar = None
+    """What its cell shows in the file."""
     rows: Sequence[Sequence[Scalar]] = ()
     """What the cells of an array formula show."""
     unproven: str = ""
@@ -86,6 +88,8 @@ class BookCalculation:
         self._unproven: dict[Place, str] = {}
         self._left: set[Place] = set()
         self._accepted: set[Place] = set()
+        self._kept: dict[Place, Scalar] = {}
+        """What the cells of formulas show in the file, as far as anybody asked."""
         self._before: dict[Place, Any] = {}
         """What the compared formulas came to with the values of the file."""
         self._compared, self._helping = _comparable(self._formulas, unknown)
@@ -219,11 +223,12 @@ class BookCalculation:
                 value, rows = self._old_shown(formula)
             else:
                 value, rows = _shown(found[place])
-            results.append(Result(formula, value, rows, why, place in self._compared, used.get(place, ())))
+            old = self._value(place)
+            results.append(Result(formula, value, old, rows, why, place in self._compared, used.get(place, ())))
         return results
 
     def _refusal(self, formula: BookFormula) -> str:
-        """Why a formula is not even tried; empty where it is."""
+        """Return why a formula is not even tried; empty where it is."""
         shape = formula.shape
         why = self._shape_refusal(shape)
         if not why and shape.single and not all(map(_is_one_cell, map(formula.references.__getitem__, shape.single))):
@@ -232,7 +237,7 @@ class BookCalculation:
 
     @cached_property
     def _shape_refusal(self) -> Callable[[Shape], str]:
-        """Why no formula of a shape is tried; copied formulas have one shape."""
+        """Return why no formula of a shape is tried; copied formulas have one shape."""
         as_shown = self._book.calculates_as_shown
         hides_rows = cache(lambda: any(map(self._book.hides_rows, self._book.sheet_names)))
 
@@ -249,16 +254,21 @@ class BookCalculation:
         return refusal
 
     def _old(self, formula: BookFormula) -> Any:
-        """What the file holds for a formula, as the engine would give it."""
+        """Return what the file holds for a formula, as the engine would give it."""
         if formula.is_array:
             return [[to_engine(each) for each in row] for row in self._old_shown(formula)[1]]
-        value = self._book.sheet(formula.place[0]).value(formula.place[1])
+        value = self._value(formula.place)
         return value if type(value) is float else to_engine(value)
+
+    def _value(self, place: Place) -> Scalar:
+        """What a formula's cell shows in the file."""
+        if place not in self._kept:
+            self._kept[place] = self._book.sheet(place[0]).value(place[1])
+        return self._kept[place]
 
     def _old_shown(self, formula: BookFormula) -> tuple[Scalar, Sequence[Sequence[Scalar]]]:
         """The value that the file holds for a formula, and of an array formula the rows."""
-        sheet = self._book.sheet(formula.place[0])
-        value = sheet.value(formula.place[1])
+        sheet, value = self._book.sheet(formula.place[0]), self._value(formula.place)
         area = formula.formula.filled
         if area is None:
             return value, [[value]] if formula.is_array else ()
@@ -291,7 +301,7 @@ def _differs(shape: Shape) -> str:
 
 
 def _may_find(formula: BookFormula, cells: Mapping[str, object]) -> bool:
-    """Whether a formula may find one of these cells, by sheet, while it calculates.
+    """Return whether a formula may find one of these cells, by sheet, while it calculates.
 
     Moved and built ranges stay on their sheet; a text, or a name that nobody read, may name any.
     """
@@ -301,7 +311,7 @@ def _may_find(formula: BookFormula, cells: Mapping[str, object]) -> bool:
 
 
 def _shown(found: Any) -> tuple[Scalar, Sequence[Sequence[Scalar]]]:
-    """What a cell shows, and the rows of an array formula, of what the engine gave."""
+    """Return what a cell shows, and the rows of an array formula, of what the engine gave."""
     if type(found) is not list:
         return to_cell(found), ()
     rows = [[to_cell(value) for value in row] for row in found]

@@ -33,7 +33,7 @@ def in_circles(formulas: Mapping[Place, BookFormula]) -> set[Place]:
 
 
 def _look_back(formulas: Mapping[Place, BookFormula]) -> bool:
-    """Whether all refer to cells before their own, row by row or column by column: then there is no circle."""
+    """Return whether all refer to cells before their own, row by row or column by column: then there is no circle."""
     by_rows = by_columns = True
     for (own, (row, column)), formula in formulas.items():
         for sheet, (_, _, last_row, last_column, _) in formula.areas:

@@ -60,7 +60,7 @@ class EngineBook:
         return [(name, (row, column)) for row in range(1, self._next_row) for column in range(1, self._width + 1)]
 
     def gets_tables(self, place: Place) -> bool:
-        """Whether a call of ours in a formula was answered with more than one value."""
+        """Return whether a call of ours in a formula was answered with more than one value."""
         return any(":" in cells for cells in self._answers.get(place, ()))
 
     def filled(self, sheet: str, area: Area) -> Iterator[Place]:
@@ -160,7 +160,7 @@ class EngineBook:
         return sheet, *spot, f"={formula.text_of(pieces, self._spills, answers)}"
 
     def values(self, formulas: Sequence[BookFormula]) -> dict[Place, Any]:
-        """What the engine shows in the cells of formulas: a value, of an array formula its rows."""
+        """Return what the engine shows in the cells of formulas: a value, of an array formula its rows."""
         arrays = [formula.place for formula in formulas if formula.is_array]
         single = [formula.place for formula in formulas if not formula.is_array]
         found: dict[Place, Any] = dict(zip(single, self.engine.values(single), strict=True)) if single else {}
@@ -168,7 +168,7 @@ class EngineBook:
         return found
 
     def _tables(self, arrays: Sequence[Place]) -> dict[Place, list[list[Any]]]:
-        """What the engine shows in the areas that array formulas fill there."""
+        """Return what the engine shows in the areas that array formulas fill there."""
         if not arrays:
             return {}
         sizes = dict(zip(arrays, (each or (1, 1) for each in self.engine.extents(arrays)), strict=True))

@@ -19,7 +19,7 @@ _MEASURED = Path(__file__).with_name("functions.json")
 
 
 def spans_all(read: Sequence[Token], namespace: str) -> bool:
-    """Whether the first token opens a call of ours that ends with the formula."""
+    """Return whether the first token opens a call of ours that ends with the formula."""
     if not read or read[0].kind != "call" or not our_function(read[0].text[:-1], namespace):
         return False
     depth = 0
@@ -31,7 +31,7 @@ def spans_all(read: Sequence[Token], namespace: str) -> bool:
 
 
 def our_prefixes(namespace: str) -> tuple[str, str]:
-    """What the names of our functions begin with, in capitals: in files, and as people type them."""
+    """Return what the names of our functions begin with, in capitals: in files, and as people type them."""
     return f"_XLDUDF_{namespace.upper()}_", f"{namespace.upper()}."
 
 
@@ -59,7 +59,7 @@ def plain_name(written: str) -> str:
 
 
 class Measured(NamedTuple):
-    """How often the engine came to what Excel itself had shown."""
+    """The rate at which the engine came to what Excel itself had shown."""
 
     lines: int
     """Formulas with this function whose result by Excel is known."""
@@ -71,7 +71,7 @@ class Measured(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether anything can be said about it; without Excel's results it must never have been wrong."""
+        """Return whether anything can be said about it; without Excel's results it must never have been wrong."""
         return self.by_excel or self.lines == self.right
 
 
@@ -87,19 +87,19 @@ def measured() -> dict[str, Measured]:
 
 
 def all_measured(functions: AbstractSet[str]) -> bool:
-    """Whether every one of these functions, and at least one, was compared with Excel."""
+    """Return whether every one of these functions, and at least one, was compared with Excel."""
     return bool(functions) and functions <= measured().keys()
 
 
 def outside_of_values(functions: AbstractSet[str]) -> str:
-    """Why a formula with these functions is never worked out; empty where it is."""
+    """Return why a formula with these functions is never worked out; empty where it is."""
     if outside := sorted(functions & DEPENDS_ON_THE_PROGRAM):
         return f"{outside[0]} depends on more than values"
     return ""
 
 
 def differs(uses: AbstractSet[tuple[str, str]]) -> str:
-    """Why a formula with these functions and kinds of arguments is not worked out; empty where it may be."""
+    """Return why a formula with these functions and kinds of arguments is not worked out; empty where it may be."""
     for name, kinds in sorted(uses):
         if name in measured() and measured()[name].wrong.get(kinds, 1.0) < ALMOST_ALWAYS:
             return f"{name} often came to something else than Excel shows"

@@ -74,7 +74,7 @@ class Hoisted:
         }
 
     def _is_answered(self, formula: BookFormula, number: int, asked: dict[str, list[Any]]) -> bool:
-        """Whether all calls that a LAMBDA makes by this one are answered; those that are not are asked."""
+        """Return whether all calls that a LAMBDA makes by this one are answered; those that are not are asked."""
         site = formula.shape.sites[number]
 
         def answer_of(arguments: list[Any]) -> Any:
@@ -140,7 +140,7 @@ class Hoisted:
         return place not in blocked and not any((place, needed) in self._open for needed in site.needs - {number})
 
     def _conditions(self, calls: Sequence[tuple[BookFormula, int]]) -> list[bool]:
-        """Whether each call is made, by the conditions around it."""
+        """Return whether each call is made, by the conditions around it."""
         guards = [(place, guard) for place, call in enumerate(calls) for guard in call[0].shape.sites[call[1]].guards]
         texts = [self.cells.text_of(calls[place][0], guard.pieces) for place, guard in guards]
         found = self.cells.engine.arrays(texts) if texts else []
@@ -165,7 +165,7 @@ class Hoisted:
         ]
 
     def _values(self, parts: Sequence[tuple[BookFormula, Sequence[Piece]]]) -> list[Any]:
-        """What arguments come to: those that are areas are looked up, the others worked out at once."""
+        """Return what arguments come to: those that are areas are looked up, the others worked out at once."""
         areas = [_area_of(formula, pieces) for formula, pieces in parts]
         texts = [
             self.cells.text_of(formula, pieces)
@@ -194,5 +194,5 @@ def _area_of(formula: BookFormula, pieces: Sequence[Piece]) -> Area | None:
 
 
 def _is_plain(site: CallSite) -> bool:
-    """Whether a call is certainly made, with arguments that are written into the formula."""
+    """Return whether a call is certainly made, with arguments that are written into the formula."""
     return site.constants is not None and not site.guards

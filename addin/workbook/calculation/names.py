@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from addin.formulas import Area, Unworkable
 from addin.formulas.areas import area_of
-from addin.formulas.lexer import HOLE
+from addin.formulas.lexer import PLACEHOLDER
 from addin.formulas.shape import shape_of
 from addin.workbook.calculation.reading.analysis import analysed
 from addin.workbook.calculation.reading.shapes import (
@@ -45,7 +45,7 @@ class BookNames:
     _depth: int = 0
 
     def name(self, text: str) -> Replacement:
-        """What a defined name stands for: an area, or a formula without relative references."""
+        """Return what a defined name stands for: an area, or a formula without relative references."""
         sheet, _, plain = text.rpartition("!")
         definition = self.book.definition(plain, self._known(sheet.strip("'")) or self.sheet)
         if definition is None:
@@ -56,7 +56,7 @@ class BookNames:
         shape, references = shape_of(definition.removeprefix("="))
         if not all(map(is_fixed, references)):
             return Replacement(refused=f"the name {plain[:60]} means another place in every cell")
-        if shape == HOLE and (area := area_of(references[0])) is not None:
+        if shape == PLACEHOLDER and (area := area_of(references[0])) is not None:
             return self._area(area)
         self._depth += 1
         inner = analysed(shape, self, self.namespace)
@@ -70,7 +70,7 @@ class BookNames:
         return sheet
 
     def calls_ours(self, text: str, /) -> bool:
-        """Whether a defined name stands for something with a call of ours, such as a LAMBDA."""
+        """Return whether a defined name stands for something with a call of ours, such as a LAMBDA."""
         return text.rpartition("!")[2].casefold() in self.book.names_with_calls(self.namespace)
 
     def table(self, text: str) -> Replacement:
@@ -125,7 +125,7 @@ _CORNERS = re.compile(r"\$[A-Za-z]{1,3}\$[0-9]{1,7}|\$[A-Za-z]{1,3}(?=:|$)|\$[0-
 
 
 def is_fixed(reference: str) -> bool:
-    """Whether a reference in a defined name means the same cells wherever the name stands.
+    """Return whether a reference in a defined name means the same cells wherever the name stands.
 
     >>> is_fixed("S!$A$1:$B$2"), is_fixed("S!$B1"), is_fixed("S!A$1:A$3"), is_fixed("$A$1"), is_fixed("S!$A:$B")
     (True, False, False, False, True)

@@ -7,7 +7,7 @@ same value; or the formula takes no branch and its stored value was reproduced.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
@@ -21,7 +21,7 @@ from addin.workbook.calculation.engine_book import EngineBook
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import differs, needs_judge
 from addin.workbook.calculation.influence import Place, SheetArea
-from addin.workbook.calculation.reading.letters import Letters, depends_on, letters_in
+from addin.workbook.calculation.reading.letters import Letters, depends_on, letters_of
 from addin.workbook.calculation.reading.lookups import is_certain
 from addin.workbook.calculation.reading.oddities import (
     BLANK,
@@ -61,7 +61,7 @@ def _names_one_cell_as_range(formula: BookFormula) -> bool:
 
 
 def _takes_several(formula: BookFormula) -> bool:
-    """Whether a formula is given several values at once: an area or an array."""
+    """Return whether a formula is given several values at once: an area or an array."""
     if formula.is_array or not all(area.is_cell for _, area in formula.areas):
         return True
     return any("{" in piece for piece in formula.shape.pieces if isinstance(piece, str))
@@ -75,11 +75,6 @@ def _moved(reference: str) -> str:
 
 def _is_far(moved: Any, found: Any) -> bool:
     return type(moved) is type(found) is float and abs(moved - found) > FAR * abs(found)
-
-
-def _all_letters(values: Iterable[Any]) -> frozenset[Letters]:
-    """The doubtful letters in those values that are texts."""
-    return frozenset[Letters]().union(*(letters_in(value) for value in values if isinstance(value, str)))
 
 
 class Proof:
@@ -116,7 +111,7 @@ class Proof:
         return {place: why for place, why in doubted.items() if place not in agreed} | found
 
     def _is_doubtful_error(self, formula: BookFormula) -> bool:
-        """Whether a formula came to an error, as functions do that an engine did not understand."""
+        """Return whether a formula came to an error, as functions do that an engine did not understand."""
         is_error = self._shows_one(formula) and isinstance(self._one_shown(formula), dict)
         if not is_error or formula.shape.functions <= OF_SURE_ERRORS:
             return False
@@ -127,7 +122,7 @@ class Proof:
         return formula.kind == PLAIN or (type(found) is list and (len(found), len(found[0])) == (1, 1))
 
     def _one_shown(self, formula: BookFormula) -> Any:
-        """What the first cell of a formula shows."""
+        """Return what the first cell of a formula shows."""
         found = self._found[formula.place]
         return found[0][0] if type(found) is list else found
 
@@ -210,24 +205,24 @@ class Proof:
         texts = [*formula.shape.pieces, *(value for row in rows for value in row)]
         areas = [*formula.areas, *self._cells.spilled(formula)]
         answered = self._letters_answered if formula.shape.sites else frozenset[Letters]()
-        return _all_letters(texts).union(answered, *(self._letters_in(sheet, area) for sheet, area in areas))
+        return letters_of(texts).union(answered, *(self._letters_in(sheet, area) for sheet, area in areas))
 
     @cached_property
     def _letters_answered(self) -> frozenset[Letters]:
         """The doubtful letters in the answers of calls of ours."""
-        return _all_letters(self._engines.formulon.values(self._cells.answer_cells))
+        return letters_of(self._engines.formulon.values(self._cells.answer_cells))
 
     def _letters_ordered(self, formula: BookFormula) -> frozenset[Letters]:
         """The doubtful letters in what a formula compares."""
         texts = [each for each in formula.shape.ordered if isinstance(each, str)]
         areas = [area_of(formula.references[each]) for each in formula.shape.ordered if isinstance(each, int)]
         compared = (self._letters_in(formula.place[0], area) for area in areas if area is not None)
-        return _all_letters(texts).union(*compared)
+        return letters_of(texts).union(*compared)
 
     def _letters_in(self, sheet: str, area: Area) -> frozenset[Letters]:
         where = area.sheet or sheet, area
         if where not in self._letters:
-            self._letters[where] = _all_letters(self._engines.formulon.values(list(self._cells.filled(*where))))
+            self._letters[where] = letters_of(self._engines.formulon.values(list(self._cells.filled(*where))))
         return self._letters[where]
 
     def _losing_digits(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:

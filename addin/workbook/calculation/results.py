@@ -45,7 +45,7 @@ TINY = 1e-13
 
 
 def is_circle(message: str) -> bool:
-    """Whether the engine's message, a code or a sentence, tells of cells that wait for each other."""
+    """Return whether the engine's message, a code or a sentence, tells of cells that wait for each other."""
     return "#CIRC" in message.upper()
 
 
@@ -70,7 +70,7 @@ def to_cell(value: Any) -> Scalar:
 
 
 def is_reproduced(old: Any, found: Any) -> bool:
-    """Whether the engine found what the file holds: numbers within `TOLERANCE`, everything else exactly.
+    """Return whether the engine found what the file holds: numbers within `TOLERANCE`, everything else exactly.
 
     Each is a value, or the rows of an array.
     """
@@ -82,7 +82,7 @@ def is_reproduced(old: Any, found: Any) -> bool:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Whether two results of the engine, values or rows, are the same to the last bit."""
+    """Return whether two results of the engine, values or rows, are the same to the last bit."""
     if type(one) is not list or type(other) is not list:
         return False
     return len(one) == len(other) and all(map(is_same, one, other))
@@ -106,7 +106,7 @@ def doubt_about(formula: BookFormula, found: Any) -> str:
 
 
 def is_lost(shape: Shape, value: Any) -> bool:
-    """Whether a value is nothing but what rounding left of an angle."""
+    """Return whether a value is nothing but what rounding left of an angle."""
     is_number = type(value) is float and value != 0
     return is_number and bool(shape.functions & CANCELLING) and not LOST[0] < abs(value) < LOST[1]
 

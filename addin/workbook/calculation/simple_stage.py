@@ -53,7 +53,7 @@ class SimpleStage:
     def worked_out(
         self, engines: Engines, changed: Mapping[Place, Any], wanted: AbstractSet[Place]
     ) -> dict[Place, Any]:
-        """What these formulas come to, with other values in the `changed` cells."""
+        """Return what these formulas come to, with other values in the `changed` cells."""
         engine = engines.formualizer
         places = self.places & wanted
         if not places or engine is None:

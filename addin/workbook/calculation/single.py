@@ -16,7 +16,11 @@ from addin.workbook.calculation.engine_book import as_values
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import needs_judge, outside_of_values
 from addin.workbook.calculation.names import quoted
+from addin.workbook.calculation.proof import NOT_SORTED
 from addin.workbook.calculation.reading.analysis import analysed
+from addin.workbook.calculation.reading.letters import Letters, depends_on, letters_of
+from addin.workbook.calculation.reading.lookups import is_certain
+from addin.workbook.calculation.reading.oddities import HARDLY_ANY, is_hardly_any
 from addin.workbook.calculation.reading.rounds import UNKNOWN, all_answered, chosen
 from addin.workbook.calculation.reading.shapes import Replacement
 from addin.workbook.calculation.results import doubt_about, is_reproduced, to_cell
@@ -71,10 +75,11 @@ async def worked_out(
         calls = _Calls(formula, engines)
         await calls.answer(ask)
         rows = calls.rows(formula.shape.pieces)
-        why = doubt_about(formula, rows) or (needs_judge(formula.shape.uses) and not _agrees(engines, calls, rows))
+        why = doubt_about(formula, rows) or _odd(calls, rows)
+        if not why and (unsure := needs_judge(formula.shape.uses)) and not _agrees(engines, calls, rows):
+            why = unsure
     if why:
-        told = why if isinstance(why, str) else needs_judge(formula.shape.uses)
-        raise EngineFailedError(f"{formula.formula.text[:80]}: {told}")
+        raise EngineFailedError(f"{formula.formula.text[:80]}: {why}")
     return [[to_cell(value) for value in row] for row in rows]
 
 
@@ -135,7 +140,7 @@ class _Calls:
         return False
 
     def rows(self, pieces: Sequence[Any]) -> list[list[Any]]:
-        """What a part of the formula comes to; raises `EngineFailedError`."""
+        """Return what a part of the formula comes to; raises `EngineFailedError`."""
         found = self._engine.arrays([(_SHEET, 1, 1, self.text(pieces))])[0]
         if found is None:
             raise EngineFailedError(f"{self.formula.formula.text[:80]}: the formula cannot be read")
@@ -146,7 +151,7 @@ class _Calls:
         return f"={self.formula.text_of(pieces, {}, self._places)}"
 
     def _is_made(self, number: int) -> bool:
-        """Whether the formula needs a call to come to its value."""
+        """Return whether the formula needs a call to come to its value."""
         guards = self.formula.shape.sites[number].guards
         return all(guard.wanted in [value for row in self.rows(guard.pieces) for value in row] for guard in guards)
 
@@ -179,6 +184,24 @@ class _Calls:
         return as_values(quoted(Area(first, 1, self._row - 1, len(rows[0]), _ANSWERS), fixed=True))
 
 
+def _odd(calls: _Calls, rows: Sequence[Sequence[Any]]) -> str:
+    """Return why programs may show something else, whatever engines agree on; empty where they do not."""
+    shape = calls.formula.shape
+    if is_hardly_any(shape.functions, rows[0][0]):
+        return HARDLY_ANY
+    texts = [*shape.pieces, *(value for row in rows for value in row), *(cell[-1] for cell in calls.cells)]
+    if seen := depends_on(shape.functions) & letters_of(texts):
+        return min(seen)
+    if Letters.ORDER in letters_of(shape.ordered):
+        return Letters.ORDER
+    for lookup in shape.lookups:
+        among = [value for row in calls.rows(lookup.among) for value in row]
+        sought = [value for row in calls.rows(lookup.wanted) for value in row]
+        if not all(is_certain(each, among, falls=lookup.falls) for each in sought):
+            return NOT_SORTED
+    return ""
+
+
 def _rows(answer: Any) -> Sequence[Sequence[Any]]:
     return answer if isinstance(answer, list) else [[answer]]
 
@@ -188,7 +211,7 @@ def _one_or_rows(rows: list[list[Any]] | None) -> Any:
 
 
 def _agrees(engines: Engines, calls: _Calls, rows: list[list[Any]]) -> bool:
-    """Whether a second engine comes to the same value; of several values nobody asks it."""
+    """Return whether a second engine comes to the same value; of several values nobody asks it."""
     engine = engines.formualizer
     if engine is None or (len(rows), len(rows[0])) != (1, 1):
         return False

@@ -350,16 +350,6 @@ class Sheet:
             )
             dimension.set("ref", str(whole))
 
-    def make_plain(self, spot: Spot) -> None:
-        """Make an array formula in a cell one of a single value."""
-        self._change()
-        cell = self._cell(spot)
-        element = cell.find(_F) if cell is not None else None
-        if cell is not None and element is not None:
-            cell.attrib.pop("cm", "")
-            for name in ("t", "ref"):
-                element.attrib.pop(name, "")
-
     @property
     def root(self) -> etree._Element:
         """The part's root element; who changes more of it than cells has to say so by `is_changed`."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from addin.workbook.ooxml.book import Book
 from udfs import REGISTRY
-from udfs.arguments.dates import Day, Start
+from udfs.arguments import Day, Start
 from udfs.cells import Column, Grid, Scalar, cells_of
 
 LATER = timedelta(days=1462)

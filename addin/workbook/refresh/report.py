@@ -14,7 +14,7 @@ from addin.workbook.refresh.dependencies import CellNote
 from dataservice.client import Cost
 from udfs import Call
 from udfs.cells import Scalar
-from udfs.engine.session import Outcome
+from udfs.engine import Outcome
 
 
 @dataclass(frozen=True, slots=True)

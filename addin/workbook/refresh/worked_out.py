@@ -27,7 +27,7 @@ from addin.workbook.refresh.dependencies import OurCell
 from addin.workbook.refresh.plan import Plan
 from udfs import Call, Session
 from udfs.cells import Grid, Scalar, cells_of
-from udfs.engine.session import Outcome
+from udfs.engine import Outcome
 from udfs.errors import CellError, ErrorCode
 
 MAX_FILLED_CELLS = 1_000_000
@@ -123,10 +123,15 @@ class Working:
         failed = {key: why for key, outcome in self._outcomes.items() if (why := _failure_of(outcome))}
         results = await self._trying(lambda calculation: _results(calculation, failed))
         if results is None:
-            results = [Result(formula, unproven=self._failure) for formula in self.formulas]
+            results = [self._as_it_was(formula) for formula in self.formulas]
         told = [each for each in results if each.formula.place in self.essential or not each.unproven]
         answers = {key: (self._calls[key], outcome) for key, outcome in self._outcomes.items()}
         return WorkedOut(told, answers, self.essential)
+
+    def _as_it_was(self, formula: BookFormula) -> Result:
+        """Return a formula with its old value, because the calculation failed."""
+        sheet, spot = formula.place
+        return Result(formula, old=self._book.sheet(sheet).value(spot), unproven=self._failure)
 
     async def _passes(self, ask: Asking) -> Mapping[Place, Sequence[str]]:
         """Work everything out until nothing new is asked; the calls that each formula made, by its number."""

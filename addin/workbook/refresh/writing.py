@@ -12,7 +12,7 @@ from addin.workbook.refresh.report import AnsweredCall, CalculatedCell, Refreshe
 from addin.workbook.refresh.spill import spill
 from addin.workbook.refresh.worked_out import WorkedOut
 from udfs.cells import Grid, Scalar, cells_of
-from udfs.engine.session import Outcome
+from udfs.engine import Outcome
 from udfs.errors import CellError
 
 
@@ -55,7 +55,7 @@ def record(book: Book, worked: WorkedOut, report: Refreshed) -> None:
         if formula.shape.is_call:
             _write_call(book, result, [outcome for _, outcome in answers], report)
             continue
-        old = book.sheet(place[0]).value(place[1])
+        old = result.old
         new = old if result.unproven else result.value
         if not result.unproven:
             _write_rows(book, result, old, report)

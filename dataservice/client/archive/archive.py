@@ -16,9 +16,9 @@ from weakref import WeakValueDictionary
 import msgspec
 from cachetools import LRUCache
 
-from dataservice.client.archive.codec import NewerFormatError, pack_vintages, unpack_vintages
+from dataservice.client.archive.codec import FEW, NewerFormatError, pack_first_look, pack_vintages, unpack_vintages
+from dataservice.client.archive.coverage import NEVER_YET, Coverage, micros
 from dataservice.client.archive.facts import Facts
-from dataservice.client.archive.looked import NEVER_YET, Looked, micros
 from dataservice.client.archive.vintages import DROPPED, Vintages
 from dataservice.client.contract.windows import Window
 from dataservice.observations import Observations
@@ -52,7 +52,7 @@ class Held:
 
     vintages: Vintages
     numbers: tuple[int, ...]
-    saved: Looked
+    saved: Coverage
     unsaved: Facts
     looked_again: Window | None = None
     is_damaged: bool = False
@@ -64,15 +64,31 @@ class Held:
         return self.numbers[-1] if self.numbers else 0
 
 
-NOTHING_HELD = Held(Vintages.nothing(), (), Looked.never(), Facts.none())
+@dataclass(frozen=True, slots=True)
+class FirstLook:
+    """A log whose only part, numbered `number`, tells of one look: columns are made of it when they are needed."""
+
+    found: Observations
+    looked: Coverage
+    moment: int
+    is_brief: bool
+    number: int = 0
+
+    def held(self) -> Held:
+        """The same as any other log."""
+        facts = Facts.found(self.found, self.found.times[:0], self.moment, is_brief=self.is_brief)
+        return Held(Vintages(facts, self.looked), (self.number,), self.looked, Facts.none())
+
+
+NOTHING_HELD = Held(Vintages.nothing(), (), Coverage.never(), Facts.none())
 
 
 class Archive:
-    """What was known of each signal, and when; `scope` names the key, None while the store is not open.
+    """The record of what was known of each signal, and when; `scope` names the key, None before the store is open.
 
     `kept_look` tells of the last look at a signal whose answer the store keeps anyway: its days and its time.
     `kept_state` tells what kept answers say of a signal whose archive is empty: they are older than the archive.
-    `is_new` tells of which signals nothing was found in the store.
+    `is_new` tells of which signals the store was found to have neither a detail nor a history.
     """
 
     def __init__(
@@ -92,7 +108,7 @@ class Archive:
         self._is_new = is_new
         self.opening: Callable[[], Awaitable[None]] | None = None
         """Opens the store before it is first asked about the archive."""
-        self._held: LRUCache[str, Held] = LRUCache(max_bytes, getsizeof=_size)
+        self._held: LRUCache[str, Held | FirstLook] = LRUCache(max_bytes, getsizeof=_size)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @property
@@ -101,7 +117,7 @@ class Archive:
         return int(self._held.currsize)
 
     async def vintages(self, slug: str) -> Vintages:
-        """What was known of a signal, and when."""
+        """Return what was known of a signal, and when."""
         await self._opened()
         async with self._lock(slug):
             return (await self._begun(slug, await self._current(slug))).vintages
@@ -125,11 +141,13 @@ class Archive:
         """
         if not window:
             return False
+        if slug not in self._held and slug not in self._locks and 0 < len(found) <= FEW and self._is_new(slug):
+            looked = Coverage.never().at(window, moment := micros(at))
+            if await self._begin(slug, FirstLook(found, looked, moment, is_brief), then):
+                return then is not None
         async with self._lock(slug):
-            for attempt in range(ATTEMPTS):
-                # No log is looked for where there likely is none: a part is only ever appended to what was read.
-                is_empty = attempt == 0 and slug not in self._held and self._is_new(slug)
-                current = NOTHING_HELD if is_empty else await self._current(slug)
+            for _ in range(ATTEMPTS):
+                current = await self._current(slug)
                 held = await self._begun(slug, current, before=micros(at))
                 moment = _moment_of(held.vintages.looked, window, micros(at))
                 seen = await self._after_look(slug, held, window, found, moment, is_brief=is_brief)
@@ -140,6 +158,17 @@ class Archive:
                 if number != 0:
                     return number is not None and then is not None
         return False
+
+    async def _begin(self, slug: str, first: FirstLook, then: Callable[[], Put] | None) -> bool:
+        """Whether the log began with this look: none is looked for where there likely is none."""
+        name = self._name_of(slug)
+        if name is None:
+            return False
+        payload = pack_first_look(first.found, first.moment, first.looked, is_brief=first.is_brief)
+        number = await self._store.append(name, payload, 0, then=None if then is None else then())
+        if number and slug not in self._held:
+            self._hold(slug, replace(first, number=number))
+        return bool(number)
 
     async def _after_look(
         self, slug: str, held: Held, window: Window, found: Observations, moment: int, *, is_brief: bool
@@ -157,7 +186,7 @@ class Archive:
         seen = replace(known, looked=known.looked.at(window, moment))
         if not len(facts):
             return replace(held, vintages=seen)
-        vintages = seen.union(Vintages(facts, Looked.never()))
+        vintages = seen.union(Vintages(facts, Coverage.never()))
         return replace(held, vintages=vintages, unsaved=Facts.together([held.unsaved, facts]))
 
     async def slugs(self) -> list[str]:
@@ -196,6 +225,9 @@ class Archive:
     async def _current(self, slug: str) -> Held:
         """The log as it is now: parts that were appended since it was last read are read."""
         held, name = self._held.get(slug, NOTHING_HELD), self._name_of(slug)
+        if isinstance(held, FirstLook):
+            held = held.held()
+            self._hold(slug, held)
         log = None if name is None else await self._store.parts(name, held.after)
         if log is None or (log.is_continued and not log.parts):
             return held
@@ -204,7 +236,7 @@ class Archive:
         for part in log.parts:
             held = _with_part(held, part)
         if held.is_damaged:
-            held = replace(held, vintages=held.vintages.damaged(), saved=Looked.never())
+            held = replace(held, vintages=held.vintages.damaged(), saved=Coverage.never())
             if await self._fold(slug, held):  # whoever reads it next finds what is left as one
                 return await self._current(slug)
         self._hold(slug, held)
@@ -249,7 +281,7 @@ class Archive:
         self._held.pop(slug, None)
         return name is not None and await self._store.fold(name, held.numbers, pack_vintages(held.vintages))
 
-    def _hold(self, slug: str, held: Held) -> None:
+    def _hold(self, slug: str, held: Held | FirstLook) -> None:
         self._held.pop(slug, None)
         if _size(held) <= self._held.maxsize:
             self._held[slug] = held
@@ -267,7 +299,7 @@ def slug_in(log: str) -> str:
     return unquote(log.rpartition("/")[2])
 
 
-def _moment_of(looked: Looked, window: Window, moment: int) -> int:
+def _moment_of(looked: Coverage, window: Window, moment: int) -> int:
     """The time of a look that the clock dates `moment`: not before the last look at these days, which it came after.
 
     Clocks are corrected, and those of two machines differ. One that was ahead by more is not believed again.
@@ -287,7 +319,7 @@ def _with_part(held: Held, part: Part) -> Held:
     if part.is_damaged:
         return replace(held, numbers=(*held.numbers, part.number), is_damaged=True)
     if not part.payload:
-        dropped = Vintages(Facts.none(), Looked.never(), DROPPED)
+        dropped = Vintages(Facts.none(), Coverage.never(), DROPPED)
         return Held(dropped, (part.number,), dropped.looked, Facts.none())
     numbers = (*held.numbers, part.number)
     try:
@@ -300,5 +332,5 @@ def _with_part(held: Held, part: Part) -> Held:
     return replace(held, vintages=vintages, numbers=numbers, saved=saved)
 
 
-def _size(held: Held) -> int:
-    return held.vintages.nbytes + HELD_BYTES
+def _size(held: Held | FirstLook) -> int:
+    return HELD_BYTES + (held.found.nbytes if isinstance(held, FirstLook) else held.vintages.nbytes)

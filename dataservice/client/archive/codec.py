@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 import zlib
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -10,15 +12,27 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dataservice.client.archive.coverage import NEVER_BEFORE, Coverage
 from dataservice.client.archive.facts import Facts
-from dataservice.client.archive.looked import Looked
 from dataservice.client.archive.vintages import Vintages
+from dataservice.observations import Observations
 
 PLAIN, FORMAT = 1, 2
 """Format 2 tells which facts were told briefly; without such facts format 1 is written: older versions read it."""
 
 LEVEL = 1
 """How hard to compress: values hardly shrink, and everything else does at any level."""
+
+
+FEW = 1_000
+"""Rows of a first look that is packed in the fast way: those of a detail."""
+
+SHARED_COLUMNS = 64
+"""Columns whose packed form is remembered: most series are observed on the same days."""
+
+_BLOCK = struct.Struct("<?HH")
+_CHECKSUM = struct.Struct(">I")
+ZLIB_HEAD = b"\x78\x01"
 
 
 class NewerFormatError(ValueError):
@@ -59,6 +73,42 @@ def pack_vintages(vintages: Vintages) -> bytes:
     return _encode(_Part(format_, len(facts), len(moments), len(looked.starts), vintages.pruned_before, packed))
 
 
+def pack_first_look(found: Observations, moment: int, looked: Coverage, *, is_brief: bool) -> bytes:
+    """As `pack_vintages` those of a signal of which one look at the time `moment` found 1 to `FEW` observations.
+
+    Values are not compressed, and a column that many signals share only once: new signals come by the thousand.
+    """
+    count = len(found)
+    times, packed_times = _days(found.times.tobytes())
+    told, places = (b"\x02" if is_brief else b"\x00") * count, b"\x01" * count + b"\x00" * count
+    values, moments = _by_byte(found.values), _by_byte(_differences(np.array([NEVER_BEFORE, moment])))
+    columns: tuple[NDArray[Any], ...] = (looked.starts, looked.first, looked.last)
+    steps = b"".join(map(_by_byte, columns))
+    blocks = (packed_times, _stored(values), _deflated(told), _stored(moments), _deflated(places))
+    checksum = _CHECKSUM.pack(zlib.adler32(b"".join((times, values, told, moments, places, steps))))
+    packed = b"".join((ZLIB_HEAD, *blocks, _stored(steps, is_last=True), checksum))
+    return _encode(_Part(FORMAT if is_brief else PLAIN, count, 2, len(looked.starts), 0, packed))
+
+
+@lru_cache(SHARED_COLUMNS)
+def _days(times: bytes) -> tuple[bytes, bytes]:
+    """A column of times as the archive writes it, and that compressed."""
+    column = _by_byte(_differences(np.frombuffer(times, "<i8")))
+    return column, _deflated.__wrapped__(column)
+
+
+@lru_cache(SHARED_COLUMNS)
+def _deflated(column: bytes) -> bytes:
+    """A part of a compressed stream that refers to nothing before it."""
+    packer = zlib.compressobj(LEVEL, wbits=-zlib.MAX_WBITS)
+    return packer.compress(column) + packer.flush(zlib.Z_FULL_FLUSH)
+
+
+def _stored(column: bytes, *, is_last: bool = False) -> bytes:
+    """The same for bytes that are left as they are: at most 65,535."""
+    return _BLOCK.pack(is_last, len(column), len(column) ^ 0xFFFF) + column
+
+
 def unpack_vintages(payload: bytes) -> Vintages:
     """The vintages in `payload`; raises `ValueError` or `msgspec.MsgspecError` for other bytes.
 
@@ -80,7 +130,7 @@ def unpack_vintages(payload: bytes) -> Vintages:
     first_seen, not_before = moments[places[: part.facts]], moments[places[part.facts :]]
     steps = [reader.take(part.steps, kind) for kind in ("<i4", "<i8", "<i8")]
     facts = Facts(times, values, told & 1 > 0, first_seen, not_before, told & 2 > 0)
-    return Vintages(facts, Looked(*steps), part.pruned_before)
+    return Vintages(facts, Coverage(*steps), part.pruned_before)
 
 
 class _Columns:

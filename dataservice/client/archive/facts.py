@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dataservice.client.archive.looked import NEVER_BEFORE, Moments
+from dataservice.client.archive.coverage import NEVER_BEFORE, Moments
 from dataservice.moments import Times
 from dataservice.observations import Observations, Values
 
@@ -40,7 +40,7 @@ class Facts:
 
     @classmethod
     def found(cls, observations: Observations, gone: Times, first_seen: int, *, is_brief: bool = False) -> Facts:
-        """What one look found, in order; when the state before was last seen is yet to be said."""
+        """Return what one look found, in order; when the state before was last seen is yet to be said."""
         count = len(observations) + len(gone)
         times, values = observations.times, observations.values
         if len(gone):
@@ -99,7 +99,7 @@ _NONE = Facts(np.empty(0, "datetime64[us]"), np.empty(0), _NO_ANSWERS, _NO_MOMEN
 
 
 def same_values(one: Values, other: Values) -> NDArray[np.bool_]:
-    """Where two columns hold the same: nulls are equal."""
+    """Return where two columns hold the same: nulls are equal."""
     same: NDArray[np.bool_] = (one == other) | (np.isnan(one) & np.isnan(other))
     return same
 

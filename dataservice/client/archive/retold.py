@@ -26,7 +26,7 @@ def retold(facts: Facts) -> Mask:
 
 
 def _rounded(facts: Facts, before: NDArray[np.float64]) -> Mask:
-    """Which differ from what was before only in how exactly they are told; each look is judged as a whole."""
+    """Return which differ from what was before only in how exactly they are told; each look is judged as a whole."""
     result = np.zeros(len(facts), bool)
     order = np.argsort(facts.first_seen, kind="stable")
     for look in np.split(order, np.flatnonzero(np.diff(facts.first_seen[order])) + 1):
@@ -35,7 +35,7 @@ def _rounded(facts: Facts, before: NDArray[np.float64]) -> Mask:
 
 
 def _restamped(facts: Facts, before: NDArray[np.float64], was_there: Mask) -> Mask:
-    """Which vanished and came at another time of the same day, in one look and with one value."""
+    """Return which vanished and came at another time of the same day, in one look and with one value."""
     days = facts.times.astype("datetime64[D]").astype(np.int64)
     gone, come = np.flatnonzero(facts.gone & was_there), np.flatnonzero(~facts.gone & ~was_there)
     result = np.zeros(len(facts), bool)
@@ -50,5 +50,5 @@ def _restamped(facts: Facts, before: NDArray[np.float64], was_there: Mask) -> Ma
 
 
 def _blank(facts: Facts, before: NDArray[np.float64]) -> Mask:
-    """Which say that an observation without a value came or went."""
+    """Return which say that an observation without a value came or went."""
     return np.isnan(facts.values) & np.isnan(before)

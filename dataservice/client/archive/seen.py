@@ -26,7 +26,7 @@ class SeenSignals:
         return found.slug if found is not None and is_certain else None
 
     def lacks(self, name: str) -> bool:
-        """Whether no signal that was looked at here can be called `name`; no shortcode has a dot."""
+        """Return whether no signal that was looked at here can be called `name`; no shortcode has a dot."""
         return (self.is_whole or "." in name) and self.signals.find(name) is None
 
 

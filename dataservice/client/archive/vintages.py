@@ -11,8 +11,8 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
+from dataservice.client.archive.coverage import NEVER_BEFORE, NEVER_YET, Coverage, end_of_day, look_day
 from dataservice.client.archive.facts import Facts, same_values
-from dataservice.client.archive.looked import NEVER_BEFORE, NEVER_YET, Looked, end_of_day, look_day
 from dataservice.client.archive.retold import retold
 from dataservice.client.contract.completeness.looks import as_known, as_told_briefly, as_told_widely
 from dataservice.client.contract.resources import Resource
@@ -44,13 +44,13 @@ class Vintages:
     """
 
     facts: Facts
-    looked: Looked
+    looked: Coverage
     pruned_before: int = 0
 
     @classmethod
     def nothing(cls) -> Vintages:
         """Those of a signal that nobody looked at yet."""
-        return cls(Facts.none(), Looked.never())
+        return cls(Facts.none(), Coverage.never())
 
     @property
     def nbytes(self) -> int:
@@ -90,7 +90,7 @@ class Vintages:
         return None if moment == NEVER_YET else look_day(moment)
 
     def why_unknown(self, slug: str, day: date, window: Window) -> str:
-        """Why nothing can be said of `window` as of `day`: when it was first looked at, if ever."""
+        """Return why nothing can be said of `window` as of `day`: when it was first looked at, if ever."""
         first = self.first_look(window)
         if self.looked.first_look == NEVER_YET:
             return f"what was known of {slug} on {day} is not known here: nobody looked at it yet"
@@ -106,11 +106,11 @@ class Vintages:
         return f"what was known of {slug} on {day} is not known here: the first look was on {first}{pruned}"
 
     def changes(self, window: Window, found: Observations, moment: int, *, is_brief: bool = False) -> Facts:
-        """What a look at `window` found to be different from what was known at its time.
+        """Return what a look at `window` found to be different from what was known at its time.
 
         `is_brief`: a detail with very few observations told it. Those and windows may tell one value less exactly.
         """
-        if not len(self.facts) and self.looked is Looked.never():
+        if not len(self.facts) and self.looked is Coverage.never():
             return Facts.found(found, found.times[:0], moment, is_brief=is_brief)
         known = self.as_of(moment).between(window.start, window.end)
         if known == found:
@@ -130,27 +130,27 @@ class Vintages:
         return replace(facts, not_before=not_before)
 
     def union(self, other: Vintages) -> Vintages:
-        """What both know; in whatever order parts are put together, the result is the same."""
+        """Return what both know; in whatever order parts are put together, the result is the same."""
         before = max(self.pruned_before, other.pruned_before)
         facts = Facts.together([self.facts, other.facts])
         return _pruned(Vintages(facts, self.looked.union(other.looked)), before)
 
     def damaged(self) -> Vintages:
-        """What is left to say after a part was lost: what followed what, and nothing of what was there on a day.
+        """Return what is left to say after a part was lost: what followed what, and nothing of what was there on a day.
 
         What nothing is known before may have replaced what was lost: it is no change.
         """
         facts = self.facts
         not_before = np.where(facts.repeats_observation(), facts.not_before, NEVER_BEFORE)
         kept = replace(facts, not_before=not_before)
-        return Vintages(kept, Looked.never(), max(self.pruned_before, DROPPED))
+        return Vintages(kept, Coverage.never(), max(self.pruned_before, DROPPED))
 
     def pruned(self, before: int) -> Vintages:
         """Without the states that were over before the time `before`: nothing is known of what was known until then."""
         return _pruned(self, max(before, self.pruned_before)) if self.looked.first_look < before else self
 
     def revisions(self, observed_at: date | None = None, start: date | None = None) -> pd.DataFrame:
-        """What changed between two looks, one row for each change, oldest observation first; columns of five.
+        """Return what changed between two looks, one row for each change, oldest observation first; columns of five.
 
         `value_before` is NaN for an observation that was new, `value` for one that vanished. `first_seen` and
         `not_before` are UTC times of looks: of the one that showed the change first, and of the last one before it that
@@ -182,7 +182,7 @@ class Vintages:
         return found | {NOTE: notes} if told_otherwise.any() else found
 
     def _by_source(self, moment: int) -> tuple[Observations, Observations]:
-        """What was known at `moment` from details with very few observations, and from all other answers."""
+        """Return what was known at `moment` from details with very few observations, and from all other answers."""
         last = self._last_at(moment)
         return self._observations(last & self.facts.brief), self._observations(last & ~self.facts.brief)
 
@@ -212,7 +212,7 @@ class Vintages:
 
 @dataclass(frozen=True, slots=True)
 class VintagesResource(Resource[Vintages]):
-    """What was known of the signal `slug`, and when; no request answers it, only what earlier answers showed."""
+    """The vintages of the signal `slug`; no request answers it, only what earlier answers showed."""
 
     slug: str
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Generic, Self, TypeVar
 
+import msgspec
+
 from dataservice.errors import DataServiceError
 from dataservice.shown import answer_html
 
@@ -20,7 +22,7 @@ CLOCK_SKEW_S = 60.0
 
 
 class Source(StrEnum):
-    """Where an answer came from, nearest first."""
+    """The source of an answer, nearest first."""
 
     MEMORY = "memory"
     SHELF = "shelf"
@@ -28,8 +30,7 @@ class Source(StrEnum):
     NETWORK = "network"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[T_co]):
+class Answer(msgspec.Struct, Generic[T_co], frozen=True):
     """A value of the service with its age, and the reason when it is not a fresh one.
 
     Times are seconds since the epoch (UTC). `requests` is what this answer cost the caller who fetched it:
@@ -49,7 +50,7 @@ class Answer(Generic[T_co]):
         return answer_html(self.value, self.fetched_at, f"from the {self.source}", stale)
 
     def is_fresh(self, now: float) -> bool:
-        """Whether no outer layer needs to ask again at `now`."""
+        """Return whether no outer layer needs to ask again at `now`."""
         return now < self.fresh_until
 
     def fresh_for_s(self, now: float) -> float:
@@ -62,7 +63,7 @@ class Answer(Generic[T_co]):
 
     def stale(self, because: DataServiceError) -> Self:
         """The same value, marked as the last known one, with the reason."""
-        return replace(self, stale_because=because, requests=0)
+        return msgspec.structs.replace(self, stale_because=because, requests=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Freshness:
             raise ValueError(f"ttl_s must be 0 or more seconds, not {self.ttl_s!r}")
 
     def is_fresh(self, fetched_at: float, now: float) -> bool:
-        """Whether an answer that arrived at `fetched_at` needs no request at `now`."""
+        """Return whether an answer that arrived at `fetched_at` needs no request at `now`."""
         return now < self.fresh_until(fetched_at, now)
 
     def fresh_until(self, fetched_at: float, now: float) -> float:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date
 from math import inf
 from typing import Any, TypeVar, cast
+
+from msgspec.structs import replace
 
 from dataservice.client.cache.answer import Answer, Source
 from dataservice.client.cache.codec import pack
@@ -176,7 +177,7 @@ class AnswerCache(SignalAnswers):
         return found
 
     def replaced_since(self, resource: Resource[Any], known: Answer[Any] | None, fetched_at: float | None) -> bool:
-        """Whether the store's entry of the time `fetched_at` is newer than what this process found there."""
+        """Return whether the store's entry of the time `fetched_at` is newer than what this process found there."""
         if fetched_at is None:
             return False
         if isinstance(resource, HistoryResource):
@@ -195,5 +196,5 @@ def _serves(answer: Answer[Any], now: float, max_age_s: float | None) -> bool:
 
 
 def _lags(history: Observations, detail: Observations) -> bool:
-    """Whether a window that was asked later ends before the detail did: this service's windows come behind."""
+    """Return whether a window that was asked later ends before the detail did: this service's windows come behind."""
     return bool(len(history) and len(detail) and history.times[-1] < detail.times[-1])

@@ -54,7 +54,7 @@ class _Span(msgspec.Struct, array_like=True):
 
 
 class _Facts(msgspec.Struct, array_like=True):
-    """What is known of a history beside its columns."""
+    """The facts of a history beside its columns."""
 
     spans: tuple[_Span, ...]
     revised_at: float | None

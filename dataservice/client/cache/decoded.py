@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from math import inf
+from operator import attrgetter
 from typing import Any
 
 from cachetools import LRUCache
+from msgspec.structs import replace
 
 from dataservice.client.cache.answer import Answer
 from dataservice.client.contract.resources import Resource
@@ -88,7 +90,7 @@ class MemoryCache:
                     continue
                 answer = replace(sized.answer, fresh_until=min(sized.answer.fresh_until, now))
                 self._answers[resource] = answer
-                self._by_age[resource] = replace(sized, answer=answer)
+                self._by_age[resource] = _Sized(answer, sized.size)
 
     def move(self, seconds: float) -> None:
         """Date all answers later by `seconds`."""
@@ -97,7 +99,7 @@ class MemoryCache:
                 old = sized.answer
                 answer = replace(old, fetched_at=old.fetched_at + seconds, fresh_until=old.fresh_until + seconds)
                 self._answers[resource] = answer
-                self._by_age[resource] = replace(sized, answer=answer)
+                self._by_age[resource] = _Sized(answer, sized.size)
 
     def clear(self) -> None:
         """Forget all answers."""
@@ -119,7 +121,7 @@ class _ByAge(LRUCache[Resource[Any], _Sized]):
     """Evicts the least recently fetched entry, and reports which one that was."""
 
     def __init__(self, max_bytes: int, evicted: Callable[[Resource[Any]], None]) -> None:
-        super().__init__(max_bytes, getsizeof=lambda sized: sized.size)
+        super().__init__(max_bytes, getsizeof=attrgetter("size"))
         self._report = evicted
 
     def popitem(self) -> tuple[Resource[Any], _Sized]:

@@ -25,7 +25,7 @@ _logger = logging.getLogger("dataservice.client")
 
 
 class Histories:
-    """What was pulled of each signal's past; `name_of` names its entry, None while the store is not open."""
+    """The pulled past of each signal; `name_of` names its entry, None while the store is not open."""
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ RECENT_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a history holds of a window; `fresh_until` has passed where a pull is needed to be sure."""
+    """The part of a window that a history holds; `fresh_until` has passed where a pull is needed to be sure."""
 
     observations: Observations
     fetched_at: float
@@ -70,7 +70,7 @@ def _pulls(history: History, wanted: Window, now: float, rules: Freshness, newes
 
 
 def findings(history: History, wanted: Window, now: float, rules: Freshness) -> Findings | None:
-    """What is known of `wanted`, however old; None unless it is known from its first day on, without a hole.
+    """Return what is known of `wanted`, however old; None unless it is known from its first day on, without a hole.
 
     Where the newest days are missing, what lies before them counts only if its end was once the end of the series.
     """
@@ -92,13 +92,22 @@ def findings(history: History, wanted: Window, now: float, rules: Freshness) -> 
 
 
 def _known_before(history: History, wanted: Window, hole: Window) -> Findings | None:
-    """What is known of `wanted` before the `hole`, if nothing came behind it when it was asked."""
+    """Return what is known of `wanted` before the `hole`, if nothing came behind it when it was asked."""
     known = Window(wanted.start, day_before(hole.start))
     spans = [span for span in history.spans if span.window.meets(known)]
     if hole.start == wanted.start or not any(span.was_end and span.window.end == known.end for span in spans):
         return None
     fetched_at = min(span.checked_at for span in spans)
     return Findings(history.inside(known), fetched_at, fetched_at)
+
+
+def told_lately(history: History, window: Window, now: float, rules: Freshness) -> Observations:
+    """The observations of a window as they were told so lately that they count as fresh."""
+    found = history.observations[:0]
+    for span in history.spans:
+        if not span.revised and rules.is_fresh(span.pulled_at, now) and span.window.meets(window):
+            found = found.merged(history.inside(span.window.within(window)))
+    return found
 
 
 def after_pull(history: History, pulled: Window, found: Observations, now: float) -> History:
@@ -135,7 +144,7 @@ def after_pull(history: History, pulled: Window, found: Observations, now: float
 
 
 def is_revision(history: History, span: Span, pulled: Window, found: Observations, newest: Newest | None) -> bool:
-    """Whether `found` contradicts what is known of the days that `span` and `pulled` share.
+    """Return whether `found` contradicts what is known of the days that `span` and `pulled` share.
 
     In settled days any difference does. Elsewhere the newest observation of all and whatever is newer are left aside:
     it is often provisional (today's close, a live rate). That it changes says nothing of the past, and must not cost a
@@ -164,12 +173,12 @@ def _forced_checks(history: History, spans: Sequence[Span], forced: Sequence[Spa
 
 
 def _is_live(history: History, span: Span, wanted: Window, newest: Newest | None) -> bool:
-    """Whether `wanted` reaches into days of `span` that may still change."""
+    """Return whether `wanted` reaches into days of `span` that may still change."""
     return live_from(history, span, newest) <= min(wanted.end, span.window.end)
 
 
 def _confirms(history: History, span: Span, pulled: Window, newest: Newest | None) -> bool:
-    """Whether a pull that found no difference asked all of `span` that may have changed."""
+    """Return whether a pull that found no difference asked all of `span` that may have changed."""
     return (
         pulled.end == span.window.end
         and pulled.start <= check_from(history, span, newest)

@@ -20,7 +20,7 @@ SEALED = "~1/"
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """How many things, and their bytes together."""
+    """A number of things, and their bytes together."""
 
     count: int = 0
     nbytes: int = 0
@@ -32,7 +32,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class KeyShare:
-    """What is kept for the key whose hash is `scope`."""
+    """The share of the key whose hash is `scope`."""
 
     scope: str
     answers: Amount
@@ -46,7 +46,7 @@ class KeyShare:
 
 
 def key_shares(entries: Iterable[EntrySize], logs: Iterable[LogSize]) -> list[KeyShare]:
-    """What `entries` and `logs`, the contents of a store, are for each key; the largest share first.
+    """Return what `entries` and `logs`, the contents of a store, are for each key; the largest share first.
 
     Entries that are sealed, so that only who has the key knows what they are, count as answers.
 

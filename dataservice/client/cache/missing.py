@@ -17,7 +17,7 @@ MAX_NAMES = 10_000  # the least recently met are dropped first
 
 
 class MissingNames:
-    """When the service said of a resource that there is no such thing, as far as entries of the store tell.
+    """The resources of which the service said that there is no such thing, and when, as the store's entries tell.
 
     That holds for `ttl_s` seconds.
     """
@@ -40,7 +40,7 @@ class MissingNames:
         return self._since.get(_named(resource))
 
     def holds(self, resource: Resource[Any], now: float) -> bool:
-        """Whether asking for `resource` would likely bring the same refusal; no signal, no history of it."""
+        """Return whether asking for `resource` would likely bring the same refusal; no signal, no history of it."""
         named = [_named(resource)]
         if isinstance(resource, HistoryResource):
             named.append(SignalResource(resource.slug))

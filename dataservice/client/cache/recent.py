@@ -18,6 +18,7 @@ from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.results import SignalDetail
 from dataservice.client.contract.windows import Window, missing
 from dataservice.models import Observation
+from dataservice.moments import read_moments
 from dataservice.observations import Observations
 
 CUTS = frozenset({31, 36, 48, 52, 53, 61, 91, 92, 104, 156, 182, 252, 253, 261, 262, 364})
@@ -32,12 +33,19 @@ def settled(detail: SignalDetail) -> SignalDetail:
     latest, history = detail.latest, detail.history
     if latest is None or not len(history):
         return detail
+    if read_moments([latest.observed_at])[0] == history.times[-1] and latest.value == history.values[-1]:
+        return detail  # as nearly all do
     told = Observations.from_columns([latest.observed_at], [latest.value])
     if history[-1:] == told:
         return detail
     if latest.value is None and not np.isnan(history.values[history.times == told.times]).all():
         return with_history(detail, history)  # what one look tells the other may leave out
     return with_history(detail, history.merged(told))
+
+
+def newest_alone(detail: SignalDetail) -> SignalDetail:
+    """The detail without its history, of a service that leaves rows out of it."""
+    return SignalDetail(detail.signal, detail.latest, Observations.empty())
 
 
 def not_behind(detail: SignalDetail, shown: Observations) -> SignalDetail:
@@ -63,7 +71,7 @@ def looked_at(detail: SignalDetail) -> tuple[Window, Observations]:
 
 
 def is_whole(recent: Observations) -> bool:
-    """Whether a recent history, for which 365 were asked, must be the whole series.
+    """Return whether a recent history, for which 365 were asked, must be the whole series.
 
     It must reach further back than 365 days, so that it counts no days. It must have fewer than 365 places, be they
     filled or not: rows without a value may have been left out. And it must not have as many rows as a service may have
@@ -79,7 +87,7 @@ def is_whole(recent: Observations) -> bool:
 
 
 def with_detail(history: History, detail: SignalDetail, at: float) -> History:
-    """What is known of a signal's past together with what its `detail` said at the time `at`.
+    """Return what is known of a signal's past together with what its `detail` said at the time `at`.
 
     What was asked later than `at` stays as it was found then.
     """
@@ -98,7 +106,7 @@ def with_detail(history: History, detail: SignalDetail, at: float) -> History:
 
 
 def contradicts(known: SignalDetail, found: SignalDetail, at: float) -> bool:
-    """Whether a newer detail tells another past than an older one did."""
+    """Return whether a newer detail tells another past than an older one did."""
     before = with_detail(History.nothing(), known, at)
     window = window_of_detail(found)
     newest, met = Newest.of(before, window), [span for span in before.spans if span.window.meets(window)]
@@ -135,8 +143,8 @@ def window_of_detail(detail: SignalDetail) -> Window:
     if not len(history):
         return Window(date.max, date.min)
     days = history.times.astype("datetime64[D]")
-    first_day_may_be_cut = bool(np.any(days[1:] == days[:-1]))
-    return Window(history.first_day + timedelta(days=first_day_may_be_cut), date.max)
+    first_day_may_be_cut = bool((days[1:] == days[:-1]).any())
+    return Window(days[0].item() + timedelta(days=first_day_may_be_cut), date.max)
 
 
 def _with_answer(history: History, window: Window, found: Observations, at: float) -> History:

@@ -13,14 +13,21 @@ from cachetools import LRUCache
 from dataservice.client.archive.archive import Archive
 from dataservice.client.archive.seen import SeenSignals
 from dataservice.client.archive.vintages import Vintages, VintagesResource
-from dataservice.client.cache.adopted import adopted
 from dataservice.client.cache.answer import Answer, Source
 from dataservice.client.cache.codec import pack, unpack
 from dataservice.client.cache.histories import Histories
 from dataservice.client.cache.history import findings, window_of
-from dataservice.client.cache.recent import contradicts, corrected, window_of_detail, with_detail, with_history
+from dataservice.client.cache.recent import (
+    contradicts,
+    corrected,
+    newest_alone,
+    window_of_detail,
+    with_detail,
+    with_history,
+)
 from dataservice.client.cache.spans import History
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
+from dataservice.client.cache.vintages_from_cache import vintages_from_cache
 from dataservice.client.contract.requests import can_exist
 from dataservice.client.contract.resources import HistoryResource, KnownDaysResource, Resource, SignalResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
@@ -52,6 +59,8 @@ class SignalAnswers(StoredAnswers):
         self._looked: LRUCache[str, float] = LRUCache(MAX_ABSENT)
         """When the history of a signal was last looked up in the store."""
         self._looks: LRUCache[str, int] = LRUCache(MAX_ABSENT)
+        self.has_thin_details = False
+        """Whether recent histories leave out what windows show."""
         self._unkept: LRUCache[str, None] = LRUCache(MAX_ABSENT)
         """Signals of which the store had no detail, when it was looked up."""
         self._named: LRUCache[str, Signal] = LRUCache(MAX_ABSENT)
@@ -61,7 +70,7 @@ class SignalAnswers(StoredAnswers):
             scope=lambda: self.scope,
             kept_look=self._kept_look,
             kept_state=self._kept_state,
-            is_new=self._unkept.__contains__,
+            is_new=self._is_new,
         )
 
     def set_back(self, seconds: float) -> None:
@@ -74,7 +83,7 @@ class SignalAnswers(StoredAnswers):
         self.rules = replace(self.rules, not_before=self.rules.not_before - seconds)
 
     async def looked_up(self, resource: Resource[Any], now: float) -> Any:
-        """What is known here by itself of the past, of names or of days; never a request.
+        """Return what is known here by itself of the past, of names or of days; never a request.
 
         Of a name that no signal can have, nothing is known.
         """
@@ -108,7 +117,7 @@ class SignalAnswers(StoredAnswers):
         return self._united(slug, history, detail or await self._detail(slug, now))
 
     def lacks(self, resource: HistoryResource, now: float) -> bool:
-        """Whether a look into the store a moment ago has shown that no day of the window is known.
+        """Return whether a look into the store a moment ago has shown that no day of the window is known.
 
         A batch may ask for the windows around a hundred thousand days, and each look takes a thread.
         """
@@ -122,7 +131,7 @@ class SignalAnswers(StoredAnswers):
         return not any(span.window.meets(window) for span in held.spans)
 
     def looks_at_detail(self, resource: Resource[Any]) -> int:
-        """How often the store was asked for the detail of a history's signal."""
+        """Return how often the store was asked for the detail of a history's signal."""
         return self._looks.get(resource.slug, 0) if isinstance(resource, HistoryResource) else 0
 
     async def finds_detail(self, resource: Resource[Any], now: float) -> bool:
@@ -142,6 +151,19 @@ class SignalAnswers(StoredAnswers):
         if held is None:
             return await self.history(slug, now)
         return self._united(slug, held, self.memory.get(SignalResource(slug)))
+
+    def history_without_detail(self, slug: str) -> History:
+        """What was pulled of a signal's past, as far as it is in memory, without what its detail says."""
+        return self._histories.held(slug) or History.nothing()
+
+    def distrust_details(self) -> None:
+        """Let no detail that is at hand tell more than its newest observation: the service leaves rows out of them."""
+        self.has_thin_details = True
+        for resource in self.memory.resources():
+            known = self.memory.get(resource)
+            if isinstance(resource, SignalResource) and known is not None:
+                self._remember(resource, replace(known, value=newest_alone(known.value)), 0)
+                self.memory.drop_family(HistoryResource(resource.slug))
 
     async def history_after(self, slug: str, since: date, now: float) -> History:
         """What will be known of a signal's past when its detail is replaced by one that shows the days from `since` on.
@@ -206,7 +228,7 @@ class SignalAnswers(StoredAnswers):
         if value is detail.value and not doubtful:
             return False
         fresh_until = min(detail.fresh_until, detail.fetched_at) if doubtful else detail.fresh_until
-        answer = replace(detail, value=value, fresh_until=fresh_until)
+        answer = msgspec.structs.replace(detail, value=value, fresh_until=fresh_until)
         self._remember(SignalResource(slug), answer, value.history.nbytes)
         return True
 
@@ -247,16 +269,20 @@ class SignalAnswers(StoredAnswers):
         kept = await self._kept_detail(slug)
         return None if kept is None else (window_of_detail(kept[0]), kept[1])
 
+    def _is_new(self, slug: str) -> bool:
+        """Whether the store was found to have no answer about a signal."""
+        return slug in self._unkept and self._histories.kept_at(slug) is None
+
     async def _kept_state(self, slug: str) -> Vintages:
         """What the kept answers about a signal say of it; no look into the store where it is known to have none."""
-        if slug in self._unkept and self._histories.kept_at(slug) is None:
+        if self._is_new(slug):
             return Vintages.nothing()
         known = self.memory.get(SignalResource(slug))
         if known is not None and known.fresh_until != NEVER:
             detail: tuple[SignalDetail, float] | None = (known.value, known.fetched_at)
         else:
             detail = None if slug in self._unkept else await self._kept_detail(slug)
-        return adopted(await self._histories.kept(slug), detail)
+        return vintages_from_cache(await self._histories.kept(slug), detail)
 
     async def _signal(self, slug: str) -> Signal | None:
         """The signal as its detail told it last; None where none is kept."""
@@ -299,6 +325,9 @@ class SignalAnswers(StoredAnswers):
         answer = await super()._unpacked(resource, now)
         if not isinstance(resource, SignalResource):
             return answer
+        if answer is not None and self.has_thin_details:
+            answer = replace(answer, value=cast("T", newest_alone(cast("SignalDetail", answer.value))))
+            self._remember(resource, answer, 0)
         held = self._histories.held(resource.slug)
         self._looks[resource.slug] = self._looks.get(resource.slug, 0) + 1
         if answer is None:
@@ -311,7 +340,7 @@ class SignalAnswers(StoredAnswers):
             if held is not None:
                 self._united(resource.slug, held, cast("Answer[SignalDetail]", answer))
             corrected_one = cast("Answer[T]", self.memory.get(resource) or answer)
-            return replace(corrected_one, source=answer.source)
+            return msgspec.structs.replace(corrected_one, source=answer.source)
         return answer
 
 

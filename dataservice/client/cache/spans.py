@@ -37,7 +37,7 @@ class Span:
 
     @property
     def is_open(self) -> bool:
-        """Whether the window has no last day."""
+        """Return whether the window has no last day."""
         return self.window.end == date.max
 
 
@@ -130,6 +130,6 @@ def overlap_of(history: History, window: Window) -> Window:
 
 
 def _step_days(known: Observations) -> float:
-    """How far apart observations are; a quarter of them lie closer, so that holes between spans do not count."""
+    """Return how far apart observations are; a quarter of them lie closer, so that holes between spans do not count."""
     steps = np.sort(np.diff(known.times[-STEPS:]))
     return max(1.0, float(steps[len(steps) // 4] / np.timedelta64(1, "D"))) if len(steps) else UNKNOWN_STEP_DAYS

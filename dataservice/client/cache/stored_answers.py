@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import msgspec
 from cachetools import LRUCache
+from msgspec.structs import replace
 
 from dataservice.client.cache.answer import CLOCK_SKEW_S, Answer, Freshness, Source
 from dataservice.client.cache.codec import unpack

@@ -1,1 +1,41 @@
 """The contract as values: resources, requests, decoded answers, paging, quota."""
+
+from dataservice.client.contract.dates import DAYS, FORMS, HOURS, MONTHS, Back, PeriodEnd, ToDate, date_in, moment_of
+from dataservice.client.contract.nearest import COMPARED, NearestNames
+from dataservice.client.contract.profile import Profile
+from dataservice.client.contract.requests import HISTORY_LIMIT, LIST_LIMIT, OBSERVATIONS_LIMIT, first_request
+from dataservice.client.contract.resources import CATALOGUE_AGE_S, HistoryResource, SignalResource, narrowed, wider
+from dataservice.client.contract.results import ALL, WIDEST, Collection, published_since
+from dataservice.client.contract.windows import Window, day_after, utc_day, utc_day_of
+
+__all__ = [
+    "ALL",
+    "CATALOGUE_AGE_S",
+    "COMPARED",
+    "DAYS",
+    "FORMS",
+    "HISTORY_LIMIT",
+    "HOURS",
+    "LIST_LIMIT",
+    "MONTHS",
+    "OBSERVATIONS_LIMIT",
+    "WIDEST",
+    "Back",
+    "Collection",
+    "HistoryResource",
+    "NearestNames",
+    "PeriodEnd",
+    "Profile",
+    "SignalResource",
+    "ToDate",
+    "Window",
+    "date_in",
+    "day_after",
+    "first_request",
+    "moment_of",
+    "narrowed",
+    "published_since",
+    "utc_day",
+    "utc_day_of",
+    "wider",
+]

@@ -105,7 +105,7 @@ class CataloguePage:
 
     @property
     def rows(self) -> int:
-        """How many records the page had."""
+        """Return how many records the page had."""
         return len(self.signals) if self.read is None else self.read
 
     def pages_behind(self, offset: int) -> int:
@@ -128,6 +128,8 @@ class ListPage(Generic[R]):
     rows: int
     pages: int = 0
     """At least how many requests what follows takes, by what is told; 0 where nothing is."""
+    total: int = 0
+    """How many records there are in all, by what is told; 0 where nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +249,7 @@ def _page_of_other_form(body: bytes, day_first: bool | None) -> ObservationsPage
 
 
 def _left(total: int | None, offset: int, rows: int) -> int | None:
-    """How many come behind a page by a total; None where there is none, or it counts something else."""
+    """Return how many come behind a page by a total; None where there is none, or it counts something else."""
     left = -1 if total is None else total - offset - rows
     return left if left >= 0 else None
 
@@ -280,7 +282,7 @@ def _collection_page(body: bytes, kind: type[R]) -> ListPage[R]:
     left = max(0, (said.total or 0) - said.offset - len(records))
     more = said.more if said.more is not None else (bool(left) or (False if said.total is not None else None))
     pages = max(said.pages, -(-left // max(1, len(records))))
-    return ListPage(found, odd, more, said.params, len(records), pages)
+    return ListPage(found, odd, more, said.params, len(records), pages, said.total or 0)
 
 
 def _newest(history: Observations) -> Observation | None:

@@ -73,7 +73,6 @@ SCALES = ((10**11, 1), (10**14, 10**3), (10**17, 10**6), (math.inf, 10**9))
 
 FEWEST_CUT = 20
 POWERS = frozenset({32, 64, 128, 256, 512, 25, 75, 125, 175})
-FEWEST_OF_A_PAGE = 10
 
 _EPOCH_BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -150,12 +149,12 @@ def snake_case(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def says_unknown(said: str) -> bool:
-    """Whether an error says that there is no such thing."""
+    """Return whether an error says that there is no such thing."""
     return any(word in said.lower() for word in ("not found", "unknown", "no such", "does not exist"))
 
 
 def is_common_size(rows: int) -> bool:
-    """Whether services cut lists at so many records: then there may be others."""
+    """Return whether services cut lists at so many records: then there may be others."""
     return rows >= FEWEST_CUT and (rows % 10 == 0 or rows in POWERS)
 
 

@@ -75,7 +75,7 @@ Counts: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.uint8]]
 
 
 def _letters(names: list[str]) -> Counts:
-    """How often each letter is in each name, one row a name."""
+    """Return how often each letter is in each name, one row a name."""
     return _counted(names, _codes(names) % LETTERS, LETTERS)
 
 
@@ -110,7 +110,7 @@ class Suggestions:
         self._at = timer()
 
     def suggested(self, name: str) -> str | None:
-        """What is meant by the name most like `name`; None where none is near, or too many were asked for."""
+        """Return what is meant by the name most like `name`; None where none is near, or too many were asked for."""
         name = name[:COMPARED]
         if name in self._told:
             return self._told[name]

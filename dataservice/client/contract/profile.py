@@ -27,7 +27,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """What a probe found at the time `made_at`, in seconds since the epoch, after so many requests."""
+    """The findings of a probe at the time `made_at`, in seconds since the epoch, after so many requests."""
 
     made_at: float
     requests: int
@@ -41,11 +41,11 @@ class Profile(msgspec.Struct, frozen=True):
         return tuple(finding for finding in self.findings if finding.differs)
 
     def is_of(self, version: str) -> bool:
-        """Whether the service says the `version` now that it said then; one that says none is the same."""
+        """Return whether the service says the `version` now that it said then; one that says none is the same."""
         return not version or not self.evidence.version or version == self.evidence.version
 
     def holds(self, now: float) -> bool:
-        """Whether the client goes by it."""
+        """Return whether the client goes by it."""
         return self.version == VERSION and self.made_at <= now + 60.0 and now < self.made_at + VALID_S
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from dataservice.client.contract.windows import utc_day
 
@@ -38,8 +39,7 @@ MAX_DIGITS = 15
 """Of a number in a header; more are no count of requests, and Python refuses to read thousands of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quota:
+class Quota(msgspec.Struct, frozen=True):
     """Tier, monthly cap and requests left as last seen at `seen_at` (seconds since the epoch).
 
     `used_here` counts the requests this installation spent in the current UTC month. `restarts_on` is the day of the
@@ -55,7 +55,7 @@ class Quota:
 
     @property
     def is_free(self) -> bool:
-        """Whether the key is on the Free tier, for which the service locks the wire."""
+        """Return whether the key is on the Free tier, for which the service locks the wire."""
         return self.tier.casefold().split()[:1] == ["free"]
 
     def to_frame(self) -> pd.DataFrame:
@@ -82,7 +82,7 @@ def remaining_in(headers: Mapping[str, str]) -> int | None:
 
 
 def newer(known: Quota | None, seen: Quota) -> Quota:
-    """What holds after `seen` arrived: of answers that were under way together, the lower remaining number."""
+    """Return what holds after `seen` arrived: of answers that were under way together, the lower remaining number."""
     overtaken = (
         known is not None
         and (known.tier, known.cap, month_of(known.seen_at)) == (seen.tier, seen.cap, month_of(seen.seen_at))
@@ -90,7 +90,7 @@ def newer(known: Quota | None, seen: Quota) -> Quota:
     )
     if known is None or overtaken:
         return seen if known is None else known
-    return replace(seen, restarts_on=_restart_day(known, seen) or known.restarts_on)
+    return msgspec.structs.replace(seen, restarts_on=_restart_day(known, seen) or known.restarts_on)
 
 
 def _restart_day(known: Quota, seen: Quota) -> int | None:
@@ -100,7 +100,7 @@ def _restart_day(known: Quota, seen: Quota) -> int | None:
 
 
 def requests_at_once(known: Quota | None, now: float, *, most: int) -> int:
-    """How many requests may be under way together: no more than are left this month, and one to find out."""
+    """Return how many requests may be under way together: no more than are left this month, and one to find out."""
     if known is None or month_of(known.seen_at) != month_of(now):
         return most
     return max(1, min(most, known.remaining))
@@ -123,6 +123,8 @@ def _count(text: str | None, *, name: str = "") -> int | None:
     [50000, 50000, 50000, 50000, 50000, None]
     """
     text = (text or "").strip()
+    if text.isdecimal() and text.isascii() and len(text) <= MAX_DIGITS:
+        return int(text)  # as nearly all tell it
     if text.lower() in UNLIMITED_WORDS:
         return UNLIMITED
     if of_all := _OF_ALL.fullmatch(text):

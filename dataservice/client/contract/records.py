@@ -35,7 +35,7 @@ _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]|$)")
 
 
 def in_words(error: msgspec.ValidationError) -> str:
-    """What is wrong with an answer's field, in plain words.
+    """Return what is wrong with an answer's field, in plain words.
 
     >>> in_words(msgspec.ValidationError("Expected `float | null`, got `str` - at `$.data[...].value`"))
     'value should be a number or null, and is text'
@@ -87,7 +87,7 @@ def _dated(raw: Sequence[Any]) -> Sequence[Any]:
 
 
 def _is_camel(raw: Sequence[Any]) -> bool:
-    """Whether records have names such as `publishedAt`: all have those of the first."""
+    """Return whether records have names such as `publishedAt`: all have those of the first."""
     return bool(raw) and isinstance(raw[0], dict) and any(name != name.lower() for name in raw[0])
 
 

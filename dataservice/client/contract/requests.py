@@ -101,7 +101,7 @@ def first_request(resource: Resource[Any]) -> Request:
 
 
 def can_exist(resource: Resource[Any]) -> bool:
-    """Whether there is a request that could answer `resource` at all."""
+    """Return whether there is a request that could answer `resource` at all."""
     try:
         first_request(resource)
     except NotFoundError:

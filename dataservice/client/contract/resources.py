@@ -36,11 +36,11 @@ class Resource(Generic[T_co]):
 
     @property
     def family(self) -> Hashable:
-        """What this resource shares with all that could cover it or be covered by it."""
+        """Return what this resource shares with all that could cover it or be covered by it."""
         return self
 
     def covers(self, other: Resource[object]) -> bool:
-        """Whether a complete answer to this one holds the whole answer to `other`."""
+        """Return whether a complete answer to this one holds the whole answer to `other`."""
         return self == other
 
 
@@ -79,7 +79,7 @@ class HistoryResource(Resource[Observations]):
         return HistoryResource, self.slug
 
     def covers(self, other: Resource[object]) -> bool:
-        """Whether the window of `other` lies inside this one's."""
+        """Return whether the window of `other` lies inside this one's."""
         return (
             isinstance(other, HistoryResource)
             and other.slug == self.slug
@@ -118,7 +118,7 @@ class PostsResource(Resource[Page[Post]]):
         return PostsResource
 
     def covers(self, other: Resource[object]) -> bool:
-        """Whether every filter here is also one of `other`, or a looser one."""
+        """Return whether every filter here is also one of `other`, or a looser one."""
         return (
             isinstance(other, PostsResource)
             and self.story_type in (None, other.story_type)
@@ -128,7 +128,7 @@ class PostsResource(Resource[Page[Post]]):
         )
 
     def selects(self, post: Post) -> bool:
-        """Whether the service's filters let `post` pass."""
+        """Return whether the service's filters let `post` pass."""
         return (
             self.story_type in (None, post.story_type)
             and self.handle in (None, post.byline.get("handle"))
@@ -159,7 +159,7 @@ class WireResource(Resource[Page[WireItem]]):
         return WireResource
 
     def covers(self, other: Resource[object]) -> bool:
-        """Whether every filter here is also one of `other`, or a looser one."""
+        """Return whether every filter here is also one of `other`, or a looser one."""
         return (
             isinstance(other, WireResource)
             and self.ticker in (None, other.ticker)
@@ -171,7 +171,7 @@ class WireResource(Resource[Page[WireItem]]):
         )
 
     def selects(self, item: WireItem) -> bool:
-        """Whether the service's filters let `item` pass."""
+        """Return whether the service's filters let `item` pass."""
         return (
             self.kind in (None, item.kind)
             and self.beat in (None, item.beat)

@@ -68,7 +68,7 @@ class Catalogue:
     """Whether there may be others: the service gave the same ones again, and nothing shows that they are all."""
 
     def lacks(self, wanted: int) -> str:
-        """Why these may be fewer than the `wanted` ones that there are; empty where they are not."""
+        """Return why these may be fewer than the `wanted` ones that there are; empty where they are not."""
         return _may_be_few(len(self)) if self.may_be_cut and len(self) < wanted else ""
 
     @cached_property
@@ -135,7 +135,7 @@ class Page(Generic[R_co]):
     """Whether these count as all though they are as few as a page, and the service said nothing."""
 
     def lacks(self, wanted: int) -> str:
-        """Why these may be fewer than the `wanted` newest that there are; empty where they are not.
+        """Return why these may be fewer than the `wanted` newest that there are; empty where they are not.
 
         The widest page says that it is the widest: what lies behind it was never to come.
         """
@@ -185,7 +185,7 @@ def published(record: Record) -> datetime:
 
 
 def published_since(record: Record, since: date | None) -> bool:
-    """Whether a post or wire item is from `since` on: a day or a time, in UTC where it names no zone."""
+    """Return whether a post or wire item is from `since` on: a day or a time, in UTC where it names no zone."""
     if since is None:
         return True
     first = since if isinstance(since, datetime) else datetime.combine(since, time.min)
@@ -206,7 +206,7 @@ class Collection(tuple[R_co, ...], Generic[R_co]):
     """Whether others may lie behind these: they are as few as a page, and the service said nothing."""
 
     def lacks(self, wanted: int) -> str:
-        """Why these may be fewer than the `wanted` ones that there are; empty where they are not."""
+        """Return why these may be fewer than the `wanted` ones that there are; empty where they are not."""
         return _may_be_few(len(self)) if self.may_be_cut and len(self) < wanted else ""
 
 
@@ -245,7 +245,7 @@ class Currents(Collection[Current]):
 
 
 def _counted(records: Sequence[Signal | Index | Current], what: str) -> str:
-    """How many there are, and the slugs of the first."""
+    """Return how many there are, and the slugs of the first."""
     slugs = [record.slug for record in records[:NAMED]]
     return f"{len(records)} {what}: {', '.join(slugs)}{', …' if len(records) > NAMED else ''}"
 

@@ -24,15 +24,15 @@ class Window:
 
     @property
     def is_open(self) -> bool:
-        """Whether it has an open end."""
+        """Return whether it has an open end."""
         return self.start == date.min or self.end == date.max
 
     def meets(self, other: Window) -> bool:
-        """Whether the two share a day."""
+        """Return whether the two share a day."""
         return max(self.start, other.start) <= min(self.end, other.end)
 
     def covers(self, other: Window) -> bool:
-        """Whether every day of `other` is also one of this."""
+        """Return whether every day of `other` is also one of this."""
         return self.start <= other.start and self.end >= other.end
 
     def within(self, other: Window) -> Window:

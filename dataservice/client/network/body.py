@@ -48,11 +48,11 @@ class Unpacking:
 
     @property
     def complete(self) -> bool:
-        """Whether the packed stream has reached its end; one that never began is complete, too."""
+        """Return whether the packed stream has reached its end; one that never began is complete, too."""
         return self._stream.eof or not self._began
 
     def more(self, raw: bytes) -> bytes:
-        """What the next packed bytes unpack to."""
+        """Return what the next packed bytes unpack to."""
         if not raw or self._stream.eof:
             return b""  # what follows the end is no part of the answer
         try:

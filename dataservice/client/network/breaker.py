@@ -68,7 +68,7 @@ TRY_AGAIN_S = 300.0
 
 @dataclass(slots=True)
 class _Row:
-    """What an endpoint said since its last good answer."""
+    """The failures of an endpoint since its last good answer."""
 
     bad: set[str | Resource[Any] | None] = field(default_factory=set)
     error: DataServiceError | None = None
@@ -77,7 +77,7 @@ class _Row:
 
 
 class RepeatedFailureGuard:
-    """Which endpoints have given only bad answers lately, one resource after another; reads no clock.
+    """A guard on endpoints that gave only bad answers lately, one resource after another; reads no clock.
 
     A refusal such as 403 may concern one signal, or the key with all its signals. Each answer costs a request, so after
     several with no good one between them only a few more are tried: the 1st, 2nd, 4th, 8th … that comes, and one every
@@ -101,7 +101,7 @@ class RepeatedFailureGuard:
         self._has_answered.add(endpoint)
 
     def turn_away(self, endpoint: Endpoint, now: float) -> DataServiceError | None:
-        """Why the next request to `endpoint` is not sent; None where it is. Each call is counted."""
+        """Return why the next request to `endpoint` is not sent; None where it is. Each call is counted."""
         row = self._rows.get(endpoint)
         if row is None or row.error is None:
             return None
@@ -219,7 +219,7 @@ class CircuitBreaker:
 
 
 def _signal_of(resource: Resource[Any] | None) -> Resource[Any] | None:
-    """What stands for all that this endpoint has of a signal; None for other resources."""
+    """Return what stands for all that this endpoint has of a signal; None for other resources."""
     match resource:
         case SignalResource():
             return resource
@@ -230,7 +230,7 @@ def _signal_of(resource: Resource[Any] | None) -> Resource[Any] | None:
 
 
 def _says_something_of_others(error: DataServiceError) -> bool:
-    """Whether the next resource of the endpoint may well end alike, and nothing else sees to that."""
+    """Return whether the next resource of the endpoint may well end alike, and nothing else sees to that."""
     match error:
         case InterceptedError() | NotFoundError() | AuthenticationError() | QuotaExceededError():
             return False

@@ -28,11 +28,11 @@ class Budget:
 
     @property
     def is_unlimited(self) -> bool:
-        """Whether nothing is ever refused."""
+        """Return whether nothing is ever refused."""
         return not self.reserve and self.monthly is None
 
     def refusal(self, quota: Quota | None, *, used_here: int, under_way: int, now: float) -> BudgetError | None:
-        """Why one more request must not be sent now, or None.
+        """Return why one more request must not be sent now, or None.
 
         What the service said counts on the UTC day it said so: on another day one request may find out again.
         """
@@ -43,10 +43,10 @@ class Budget:
         return self.at_reserve(quota.remaining) if quota.remaining - under_way <= self.reserve else None
 
     def at_reserve(self, remaining: int) -> BudgetError:
-        """Why nothing more is sent when so many requests are left to the key."""
+        """Return why nothing more is sent when so many requests are left to the key."""
         return BudgetError(f"{remaining:,} requests are left and {self.reserve:,} are held in reserve")
 
     def unknown(self) -> BudgetError:
-        """Why nothing more is sent when the request that was to find out what is left found out nothing."""
+        """Return why nothing more is sent when the request that was to find out what is left found out nothing."""
         held = f"{self.reserve:,} requests are held in reserve"
         return BudgetError(f"{held}, and no answer of today says how many are left; Refresh asks once more")

@@ -19,7 +19,7 @@ class Bound:
 
     @property
     def is_reached(self) -> bool:
-        """Whether not one more request may be sent."""
+        """Return whether not one more request may be sent."""
         return self.requests >= self.most
 
 
@@ -50,7 +50,7 @@ class Meter:
         self._heir = heir
 
     def take(self) -> int:
-        """What was counted since the last time."""
+        """Return what was counted since the last time."""
         taken = max(0, self.requests)
         self.requests -= taken
         return taken
@@ -63,7 +63,7 @@ ATTEMPTS = 5  # with the doubling above, the fifth comes on average 2 s after th
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """When to try again: full-jitter backoff within `limit_s` seconds in all and at most `attempts` requests."""
+    """A policy of retries: full-jitter backoff within `limit_s` seconds in all and at most `attempts` requests."""
 
     limit_s: float
     attempts: int = ATTEMPTS
@@ -82,7 +82,7 @@ class RetryPolicy:
 
 
 class Progress:
-    """When a client was last answered anything."""
+    """The moment at which a client was last answered anything."""
 
     def __init__(self, timer: Callable[[], float] = time.monotonic) -> None:
         self.at = float("-inf")

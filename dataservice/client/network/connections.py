@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from select import select
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,7 +44,7 @@ _AS_SENT = re.compile("[A-Za-z0-9/?&=%+._~:,-]*").fullmatch
 
 
 class SendWatch:
-    """Whether a request was sent, as far as is known, and over which kind of connection."""
+    """A watch on a request: whether it was sent, as far as is known, and over which kind of connection."""
 
     __slots__ = ("is_reused", "latency_s", "sent_at", "was_sent")
 
@@ -140,7 +141,7 @@ class Connections(httpx.AsyncBaseTransport):
                 URL(url, encoded=True),
                 headers=headers if proxy is None else [*headers, *proxy.headers],
                 allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(sock_connect=connect_s),
+                timeout=_connecting_within(connect_s),
                 **(proxy.for_aiohttp if proxy else {}),
             )
 
@@ -206,8 +207,13 @@ class _Connector(aiohttp.TCPConnector):
             connection.close()
 
 
+@lru_cache
+def _connecting_within(seconds: float | None) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(sock_connect=seconds)
+
+
 def _is_over(connection: aiohttp.connector.Connection) -> bool:
-    """Whether an idle connection has ended, also if the event loop has not seen that yet."""
+    """Return whether an idle connection has ended, also if the event loop has not seen that yet."""
     if connection.protocol is None or connection.protocol.should_close or connection.transport is None:
         return True
     try:

@@ -15,7 +15,7 @@ from dataservice.client.contract.forms import says_unknown
 from dataservice.client.contract.quota import Quota, remaining_in
 from dataservice.client.contract.requests import Endpoint, Request
 from dataservice.client.network.connection_errors import ProxyAwayError, RefusedError, UnknownHostError, UntrustedError
-from dataservice.client.pacing.pace import told_gap_s, told_wait_s
+from dataservice.client.pacing.pace import believed, told_gap_s, told_wait_s
 from dataservice.errors import (
     AuthenticationError,
     ConnectionFailedError,
@@ -40,7 +40,7 @@ MAX_TEXT = 200  # of the service's own words in a message: a cell shows little m
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why one request gave no answer, and whether the same request may succeed in a moment."""
+    """The reason why one request gave no answer, and whether the same may succeed in a moment."""
 
     error: DataServiceError
     retryable: bool = False
@@ -66,7 +66,18 @@ _PAGE = re.compile(
 )
 """How a page begins. What was read is not read again in another way: a hostile page could make that take for ever."""
 
+_SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
+
+TOO_SLOW = "no whole answer in time: the service or the network is slow"
+
 TRUST = "if your firm opens https on the way, name its authority's file in the setting ca_file"
+
+WRONG_CERTIFICATES = {
+    "has expired": "its certificate has expired; check this machine's date, and tell whoever runs the service",
+    "not yet valid": "its certificate is not valid yet; check this machine's date",
+    "mismatch": "its certificate is for another name; check the address",
+}
+"""OpenSSL's words for certificates of which another authority would not help, and ours."""
 
 UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 """OpenSSL's word for a certificate of an authority that is not trusted here."""
@@ -106,7 +117,9 @@ def failed_answer(
         case 429 if remaining_in(headers) == 0:
             return Failure(month_spent(quota).at(path))
         case 429:  # only the quota headers prove that the month is over: the service, or a gateway, asks to wait
-            hurried = UnavailableError("it asks for fewer requests at a time, HTTP 429", status=status, path=path)
+            hurried = UnavailableError(
+                "it asks for fewer requests at a time, HTTP 429; refresh in a minute", status=status, path=path
+            )
             wait_s = told_wait_s(headers, now) if wait_s is None else wait_s
             return Failure(hurried, retry_after_s=wait_s, is_limited=True, gap_s=told_gap_s(headers))
         case _ if status >= 500:
@@ -132,7 +145,7 @@ def page_in_place(request: Request, headers: Mapping[str, str], body: bytes) -> 
 
 
 def _stranger(status: int, headers: Mapping[str, str], body: bytes) -> str:
-    """What something between here and the service answered in its place: no quota, and no JSON; else empty."""
+    """Return what something between here and the service answered in its place: no quota, and no JSON; else empty."""
     match status:
         case httpx.codes.PROXY_AUTHENTICATION_REQUIRED:
             return "a proxy asks for a name and a password, HTTP 407"
@@ -151,7 +164,7 @@ def _is_page(headers: Mapping[str, str], body: bytes) -> bool:
 
 
 def _host(location: str) -> str:
-    """Where an answer leads, without path and query, which may hold what nobody else should read."""
+    """Return where an answer leads, without path and query, which may hold what nobody else should read."""
     try:
         return httpx.URL(location).host or "another path"
     except httpx.InvalidURL:
@@ -167,17 +180,19 @@ def failed_exchange(request: Request, error: Exception) -> Failure:
             problem, retryable = _no_connection(error)
             return Failure(ConnectionFailedError(problem, path=request.path), retryable=retryable)
         case TimeoutError() | httpx.TimeoutException():
-            return Failure(DeadlineExceededError("no whole answer in time", path=request.path))
+            return Failure(DeadlineExceededError(TOO_SLOW, path=request.path))
         case httpx.DecodingError():
             return Failure(MalformedAnswerError("an answer that cannot be unpacked", path=request.path))
         case httpx.TransportError() | OSError():
-            return Failure(ConnectionFailedError("the connection broke", path=request.path), retryable=True)
+            return Failure(
+                ConnectionFailedError("the connection broke; refresh in a minute", path=request.path), retryable=True
+            )
         case _:
             return Failure(UnavailableError(type(error).__name__, path=request.path))
 
 
 def _no_connection(error: httpx.TransportError) -> tuple[str, bool]:
-    """Why there is no connection and what to do about it, and whether there may be one in a moment."""
+    """Return why there is no connection and what to do about it, and whether there may be one in a moment."""
     match error:
         case UnknownHostError():
             return "the name of its address is unknown (DNS); check the address and the network", True
@@ -191,11 +206,12 @@ def _no_connection(error: httpx.TransportError) -> tuple[str, bool]:
             refusal = str(error)[:3]
             return f"the proxy refused to connect{f', HTTP {refusal}' if refusal.isdecimal() else ''}; {ADVICE}", False
         case _ if isinstance(error, UntrustedError) or UNTRUSTED in str(error):
-            return f"its certificate is not trusted; {TRUST}", False
+            said = next((ours for words, ours in WRONG_CERTIFICATES.items() if words in str(error)), None)
+            return said or f"its certificate is not trusted; {TRUST}", False
         case _ if NO_TLS in str(error):
-            return "it does not speak https at this address", False
+            return "it does not speak https at this address; check the address", False
         case _:
-            return "no connection", True
+            return "no connection; check the address and the network", True
 
 
 def month_spent(quota: Quota | None) -> QuotaExceededError:
@@ -252,18 +268,19 @@ def _said(body: bytes) -> str:
 
 
 def _retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
-    """The seconds to wait by Retry-After: a number or a date; None where it is neither.
+    """The seconds to wait by Retry-After: a number or a date; None where it is neither, or of longer than a day.
 
     A date is compared with the service's own clock, where the answer tells it.
     """
     text = headers.get("retry-after", "").strip()
-    if text.isdecimal():
-        return float(text)
-    until = _moment(text)
-    if until is None:
+    if _SECONDS.fullmatch(text):
+        wait_s = float(text)
+    elif (until := _moment(text)) is not None:
+        told = _moment(headers.get("date", ""))
+        wait_s = max(0.0, until - (now if told is None else told))
+    else:
         return None
-    told = _moment(headers.get("date", ""))
-    return max(0.0, until - (now if told is None else told))
+    return believed(wait_s)
 
 
 def _moment(text: str) -> float | None:

@@ -23,7 +23,7 @@ class Reckoning(Generic[T]):
 
     @property
     def has_begun(self) -> bool:
-        """Whether an answer told what is left: only what is sent after it can be reckoned."""
+        """Return whether an answer told what is left: only what is sent after it can be reckoned."""
         return self._lowest is not None or self._base is not None
 
     def answered(self, remaining: int | None) -> None:

@@ -85,16 +85,16 @@ class RequestSender:
 
     @property
     def places(self) -> int:
-        """How many requests may be under way now."""
+        """Return how many requests may be under way now."""
         return self._limiter.places
 
     @property
     def waiting(self) -> int:
-        """How many calls wait for their turn, or for their answer."""
+        """Return how many calls wait for their turn, or for their answer."""
         return self.queued() + self._limiter.waiting + self._limiter.under_way
 
     async def fetch(self, request: Request, context: CallContext, decode: Callable[[bytes], T]) -> T:
-        """What `decode` makes of the body of a 200; raises `DataServiceError` where there is none."""
+        """Return what `decode` makes of the body of a 200; raises `DataServiceError` where there is none."""
         exchange = await self._last_exchange(request, context)
         outcome = exchange.outcome
         if not isinstance(outcome, Failure):
@@ -163,7 +163,7 @@ class RequestSender:
         raise AssertionError("counting never ends")
 
     def _is_too_long(self, context: CallContext) -> bool:
-        """Whether the service asks to wait beyond the call's deadline."""
+        """Return whether the service asks to wait beyond the call's deadline."""
         now = self._clock()
         return self.pacer.pace.not_before - now > context.left_s(now)
 
@@ -272,7 +272,7 @@ class RequestSender:
         return exchange
 
     def _is_free(self, request: Request, quota: Quota | None) -> bool:
-        """Whether the answer shows that the request was not counted: the description is no endpoint."""
+        """Return whether the answer shows that the request was not counted: the description is no endpoint."""
         known = self._usage.last_told
         is_less = known is not None and quota is not None and quota.remaining < known.remaining
         return request.endpoint is Endpoint.DESCRIPTION and not is_less
@@ -338,7 +338,7 @@ class RequestSender:
         self._limiter.resize(requests_at_once(self._usage.last_told, self._clock(), most=most))
 
     def _refusal(self, request: Request, context: CallContext, now: float) -> DataServiceError | None:
-        """Why the request must not be sent now; others may have failed while it waited for the limiter."""
+        """Return why the request must not be sent now; others may have failed while it waited for the limiter."""
         if context.left_s(now) <= 0:
             return self._no_turn(context).at(request.path)
         wait_s = self.pacer.pace.not_before - now

@@ -12,13 +12,13 @@ import httpx
 from dataservice.client.contract.body import Body
 from dataservice.client.contract.quota import Quota, quota_in
 from dataservice.client.contract.requests import Request
-from dataservice.client.fair_timeout import FairTimeout
 from dataservice.client.network.body import ACCEPTED, MAX_ANSWER_BYTES, read_body
 from dataservice.client.network.connection_errors import NoAnswerError
 from dataservice.client.network.connections import Arrival, Connections, SendWatch, plain_headers
 from dataservice.client.network.credentials import ApiKey
 from dataservice.client.network.error_mapping import Failure, failed_answer, failed_exchange, page_in_place
 from dataservice.client.pacing.pace import told_wait_s
+from dataservice.fair_timeout import FairTimeout
 
 MAX_CONNECTIONS = 64
 """Requests under way at a time: 500 series from 100 ms away take one second."""

@@ -58,7 +58,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 def unpacked(payload: bytes) -> Seen | None:
-    """What an entry of the store says was seen; None where it cannot be read."""
+    """Return what an entry of the store says was seen; None where it cannot be read."""
     try:
         return msgspec.json.decode(payload, type=Seen)
     except msgspec.MsgspecError:
@@ -92,12 +92,14 @@ class UsageTracker:
         self._saving = asyncio.Lock()
         self._saved_at = float("-inf")
         self._one_at_a_time = asyncio.Lock()
+        self._counting: asyncio.Task[None] | None = None
+        """Adds to the store's counter what is counted until it begins."""
         self._probed_on = ""
         self.sent = 0
 
     def quota(self, now: float) -> Quota | None:
         """The quota last seen, by whichever process that shares the store."""
-        return None if self._seen is None else replace(self._seen.quota, used_here=self.used_here(now))
+        return None if self._seen is None else msgspec.structs.replace(self._seen.quota, used_here=self.used_here(now))
 
     @property
     def last_told(self) -> Quota | None:
@@ -134,7 +136,7 @@ class UsageTracker:
             await self._add(counter, -await self._add(counter, 0))
 
     def refusal(self, now: float) -> BudgetError | None:
-        """Why a request would be refused, by what this process knows; None where it has to be tried."""
+        """Return why a request would be refused, by what this process knows; None where it has to be tried."""
         if self._budget.reserve and self._probed_on == str(utc_day(now)):
             return self._too_few(now)
         # Who is under way has taken a ticket: the count holds them.
@@ -151,14 +153,34 @@ class UsageTracker:
 
     @property
     def is_unlimited(self) -> bool:
-        """Whether there is no budget: then a request may be counted while it waits for its turn."""
+        """Return whether there is no budget: then a request may be counted while it waits for its turn."""
         return self._budget.is_unlimited
 
     async def counted(self) -> Ticket:
-        """The right to send one request where there is no budget; whoever does not send it gives it back."""
-        ticket = await self._ticket()
+        """The right to send one request where there is no budget; whoever does not send it gives it back.
+
+        Those that are counted at one moment are added to the store's counter together.
+        """
+        month = month_of(self._clock())
+        ticket = Ticket(0, month)
         self.sent += 1
+        self._count(_used(month), 1)
+        try:
+            if not self._store.shared:
+                await self._add(_used(month), 0)
+            else:
+                if self._counting is None:
+                    self._counting = asyncio.ensure_future(self._count_together(month))
+                await asyncio.shield(self._counting)
+        except asyncio.CancelledError:
+            self.give_back(ticket)
+            raise
         return ticket
+
+    async def _count_together(self, month: str) -> None:
+        await asyncio.sleep(0)
+        self._counting = None  # who comes from now on waits for the next one
+        await self._add(_used(month), 0)
 
     @asynccontextmanager
     async def admitted(self, *, until: float) -> AsyncIterator[Ticket]:
@@ -265,7 +287,7 @@ class UsageTracker:
         return self._budget.at_reserve(self._seen.quota.remaining)
 
     async def _is_close(self) -> bool:
-        """Whether the next request may be one that touches the reserve."""
+        """Return whether the next request may be one that touches the reserve."""
         if not self._budget.reserve:
             return False
         month = month_of(self._clock())

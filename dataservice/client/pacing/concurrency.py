@@ -23,7 +23,8 @@ SLOWER = 3.0
 SLACK_S = 0.05
 """A round whose median takes more than three times as long as the fastest, and by this more, has waited in a queue.
 
-Less may be the doing of this very machine, where fewer requests would only take longer in all.
+It may be one of this very machine, which has other work to do, where fewer requests would only take longer in all: so
+the next rounds show whether fewer helped.
 """
 
 LEAST_SHARE = 1 / 4
@@ -31,6 +32,12 @@ LEAST_SHARE = 1 / 4
 
 CUT = 0.75
 HALF = 0.5
+
+JUDGED_AT = 0.6
+"""When so much is left of the places, answers show whether fewer under way take less time: in a queue, as much less."""
+
+PATIENT_ROUNDS = 20
+"""If they do not, slow answers cut nothing for so many rounds: then it is tried again."""
 
 FORGET = 1.01
 """The fastest round counts a little less with every later one: the way to the service may have changed."""
@@ -50,6 +57,12 @@ class Concurrency:
         self._answers = 0
         self._latencies: list[float] = []
         self._cut_at = float("-inf")
+        self._before_cut = (0, 0.0)
+        """The places before the first of the cuts that are to be judged, and the longest that answers took since."""
+        self._patient = 0
+        """Rounds in which slow answers cut nothing."""
+        self._overtaken = 0
+        """So many answers to come were asked for before a cut: they do not show what it did."""
 
     def open(self) -> None:
         """Begin with all places: another process has found no limit."""
@@ -60,6 +73,9 @@ class Concurrency:
 
         So many others are `waiting`: that counts only while it `is_opening`.
         """
+        if self._overtaken:
+            self._overtaken -= 1
+            return
         self._answers += 1
         if latency_s is not None:
             self._latencies.append(latency_s)
@@ -83,14 +99,32 @@ class Concurrency:
             self._latencies.clear()
             self._fastest_s = min(self._fastest_s * FORGET, self.latency_s)
             is_slower = self.latency_s > SLOWER * self._fastest_s + SLACK_S
-        if is_slower:
-            self.is_opening = False
-            self._set(max(self.places * CUT, min(self.places, self.most * LEAST_SHARE)))
+        self._patient = max(0, self._patient - 1)
+        if not is_slower:
+            self._before_cut = (0, 0.0)
+        if is_slower and not self._patient:
+            self._cut()
         elif self.is_opening:
             self._set(self.places + max(1, waiting // OPENING_SHARE))
             self.is_opening = self.places < self.most
         elif were_all_taken:
             self._set(self.places + max(1.0, self.places * STEP))
+
+    def _cut(self) -> None:
+        """Let fewer be under way, or as many as before the cuts where these have not helped."""
+        self.is_opening, places = False, self.places
+        before, slow_s = self._before_cut
+        if before and places <= JUDGED_AT * before:
+            self._before_cut = (0, 0.0)
+            if self.latency_s > slow_s * (1 + places / before) / 2:
+                self._patient = PATIENT_ROUNDS
+                self._set(before)
+                return
+        self._set(max(places * CUT, min(places, self.most * LEAST_SHARE)))
+        if self.places < places:
+            self._overtaken = places
+            before, slow_s = self._before_cut
+            self._before_cut = (before or places, max(slow_s, self.latency_s))
 
     def _set(self, places: float) -> None:
         self.places = max(1, min(self.most, int(places)))

@@ -23,17 +23,17 @@ class PriorityLimiter:
 
     @property
     def under_way(self) -> int:
-        """How many hold a place now."""
+        """Return how many hold a place now."""
         return self._under_way
 
     @property
     def places(self) -> int:
-        """How many may hold one."""
+        """Return how many may hold one."""
         return self._places
 
     @property
     def waiting(self) -> int:
-        """How many wait for one."""
+        """Return how many wait for one."""
         return sum(not place.done() for *_, place in self._waiting)
 
     def resize(self, places: int) -> None:

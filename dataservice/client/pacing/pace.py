@@ -41,7 +41,10 @@ OPEN_S = 3_600.0
 
 _POLICY = re.compile(r";\s*q=(\d{1,9})\b.*?;\s*w=(\d{1,9})\b|(\d{1,9})\s*;\s*w=(\d{1,9})\b")
 _SPENT = re.compile(r";\s*r=0\b.*?;\s*t=(\d{1,9})\b")
-_EPOCH = 1e9  # a reset later than this is a time and not a number of seconds
+_EPOCH, _EPOCH_MS = 1e9, 1e11  # a reset later than this is a time and not a number of seconds; or one in milliseconds
+
+LONGEST_WAIT_S = 86_400.0
+"""A service that counts by the day asks for that at most."""
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -56,7 +59,7 @@ class Pace(msgspec.Struct, frozen=True):
 
     @property
     def a_second(self) -> float:
-        """How many requests a second the service allows; infinite where no limit is known."""
+        """Return how many requests a second the service allows; infinite where no limit is known."""
         return MARGIN / self.gap_s if self.gap_s else float("inf")
 
     @property
@@ -83,11 +86,11 @@ class Pace(msgspec.Struct, frozen=True):
 
     @property
     def burst(self) -> int:
-        """How many requests may be sent together."""
+        """Return how many requests may be sent together."""
         return max(1, int(BURST_S / self.gap_s)) if self.gap_s else 1
 
     def is_known(self, now: float) -> bool:
-        """Whether it still says something."""
+        """Return whether it still says something."""
         return abs(now - self.learned_at) < (KEPT_S if self.gap_s else OPEN_S)
 
 
@@ -140,9 +143,15 @@ def told_gap_s(headers: Mapping[str, str]) -> float | None:
 def told_wait_s(headers: Mapping[str, str], now: float) -> float | None:
     """The seconds until more may be sent, where (X-)RateLimit headers say that nothing is left; else None."""
     if spent := _SPENT.search(headers.get("ratelimit", "")):
-        return float(spent[1])
+        return believed(float(spent[1]))
     for prefix in ("ratelimit", "x-ratelimit"):
         left, reset = headers.get(f"{prefix}-remaining", "").strip(), headers.get(f"{prefix}-reset", "").strip()
         if left == "0" and reset.isdecimal() and len(reset) <= 15:
-            return max(0.0, float(reset) - now) if float(reset) > _EPOCH else float(reset)
+            until = float(reset) / 1_000 if float(reset) > _EPOCH_MS else float(reset)
+            return believed(max(0.0, until - now) if until > _EPOCH else until)
     return None
+
+
+def believed(wait_s: float) -> float | None:
+    """The same wait; None for one that is so long that it would shut the service out for good."""
+    return wait_s if wait_s <= LONGEST_WAIT_S else None

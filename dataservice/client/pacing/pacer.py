@@ -74,7 +74,7 @@ class Pacer:
 
     @property
     def is_free(self) -> bool:
-        """Whether requests may be sent as they come."""
+        """Return whether requests may be sent as they come."""
         return self._is_known and self._refused_at is None and not self.pace.gap_s and not self.pace.not_before
 
     async def turn(self) -> None:
@@ -160,7 +160,7 @@ class Pacer:
         self._is_known = True
 
     async def _look(self) -> bool:
-        """Whether the store knows a pace that is newer; it holds from now on."""
+        """Return whether the store knows a pace that is newer; it holds from now on."""
         self._looked_at = self._clock()
         entry = await self._store.get(f"{self._scope}/pace")
         if entry is None:
@@ -179,7 +179,7 @@ class Pacer:
         return True
 
     async def _left_s(self) -> float:
-        """How long the next request has to wait as far as is known; 0 takes the turn."""
+        """Return how long the next request has to wait as far as is known; 0 takes the turn."""
         now = self._clock()
         if self._refused_at is not None:
             if self._under_way() and now < self._refused_at + SETTLED_S:

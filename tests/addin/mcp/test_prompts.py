@@ -6,7 +6,7 @@ import pytest
 from mcp import MCPError
 
 from addin.mcp.prompts import PROMPTS
-from addin.mcp.schemas import input_schema
+from addin.mcp.tool import input_schema
 from addin.mcp.tools import TOOLS
 from tests.addin.mcp.agents import client_of, result_of
 

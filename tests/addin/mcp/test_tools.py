@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from addin.mcp.runner import ToolFailure, ToolRunner
-from addin.mcp.schemas import input_schema, output_schema
+from addin.mcp.tool import input_schema, output_schema
 from addin.mcp.tools import TOOLS
 from dataservice.client import AsyncClient
 from tests.addin.commands import addin_anew, environment

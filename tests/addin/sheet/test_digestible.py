@@ -5,6 +5,9 @@ import zipfile
 
 import openpyxl
 import pytest
+from openpyxl.comments import Comment
+from openpyxl.formatting.rule import CellIsRule
+from openpyxl.styles import Font, PatternFill
 
 from addin.sheet.files import blank_book, book_file
 from addin.sheet.opened import opened_book
@@ -129,6 +132,64 @@ def test_a_sheet_that_is_too_large_for_the_page_is_refused_with_a_sentence(tmp_p
         WorkbookError, match="reaches to row 1,048,576 and column 16,384, which is more than this page can"
     ):
         opened_book(book, name="book.xlsx")
+
+
+def test_rows_and_cells_that_only_have_a_format_do_not_make_the_sheet_larger(tmp_path):
+    book = rewritten(
+        make_book(tmp_path / "book.xlsx", {"A1": 1}),
+        sheet1_xml=(
+            r"</row></sheetData>",
+            '<c r="AMJ1" s="0"/></row><row r="1048576" ht="12.8"><c r="A1048576" s="0"/></row></sheetData>',
+        ),
+    )
+    (sheet,) = (text for name, text in opened_book(book, name="book.xlsx")["parts"].items() if "sheets/sheet" in name)
+    assert "A1" in sheet
+    assert "1048576" not in sheet
+    assert "AMJ" not in sheet
+
+
+@pytest.mark.skipif(not BOOKS.exists(), reason="the real books are not here")
+def test_a_cell_that_a_pivot_table_fills_is_not_changed_and_the_page_says_why(chromium, service, tmp_path):
+    book = BOOKS / "ClosedXML__shared-nested-dategroup.xlsx"
+    with sheet_server(service, tmp_path, book) as url, opened_sheet(chromium, url) as page:
+        name = page.tab.evaluate("Object.keys(sheet.book.pivots)[0]")
+        area = page.tab.evaluate("Object.values(sheet.book.pivots)[0][0]").partition(":")[0]
+        page.show(name)
+        before = page.cell(area, name)["value"]
+        page.put({area: "41.625"}, name)
+        page.sees("A cell that a pivot table fills cannot be changed")
+        assert page.cell(area, name)["value"] == before
+        page.select(area)
+        page.keys("Delete")
+        assert page.cell(area, name)["value"] == before
+
+
+def test_what_the_page_does_not_show_is_counted_however_its_parts_are_named(tmp_path):
+    book = openpyxl.Workbook()
+    book.active["A1"] = 1
+    book.active["A1"].comment = Comment("seen by me", "me")
+    book.save(tmp_path / "book.xlsx")
+    assert opened_book(tmp_path / "book.xlsx", name="book.xlsx")["kept"] == {"comment sheet": 1}
+
+
+def test_colours_are_as_strong_as_in_excel_whatever_transparency_a_program_wrote(chromium, service, tmp_path):
+    book = openpyxl.Workbook()  # it writes every colour as transparent
+    yellow = PatternFill("solid", fgColor="FFFF00", bgColor="FFFF00")
+    book.active.append([30, 30])
+    book.active["A1"].fill, book.active["A1"].font = yellow, Font(color="FF0000")
+    book.active.conditional_formatting.add("B1", CellIsRule(operator="greaterThan", formula=["20"], fill=yellow))
+    book.active.title = "Sheet1"
+    book.save(tmp_path / "book.xlsx")
+    look = "(col) => sheet.book.model.getters.getCellComputedStyle({ sheetId: 'Sheet1', col, row: 0 })"
+    with (
+        sheet_server(service, tmp_path, tmp_path / "book.xlsx") as url,
+        opened_sheet(chromium, url) as page,
+    ):
+        plain, ruled = page.tab.evaluate(look, 0), page.tab.evaluate(look, 1)
+        page.put({"A1": "31"})
+        page.download(tmp_path / "copy.xlsx")
+    assert (plain["fillColor"], plain["textColor"], ruled["fillColor"]) == ("#FFFF00", "#FF0000", "#FFFF00")
+    assert other_parts_changed(tmp_path / "book.xlsx", tmp_path / "copy.xlsx") == []
 
 
 def test_an_error_names_the_users_file_and_no_folder_of_this_machine():

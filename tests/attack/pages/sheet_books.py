@@ -50,7 +50,8 @@ EDIT = """([row, content]) => {
   const sheetId = getters.getActiveSheetId();
   if (getters.isSheetLocked(sheetId)) model.dispatch("UNLOCK_SHEET", { sheetId });
   const { isSuccessful } = model.dispatch("UPDATE_CELL", { sheetId, col: 0, row, content });
-  return { sheet: getters.getSheetName(sheetId), cell: o_spreadsheet.helpers.toXC(0, row), isSuccessful };
+  const why = isSuccessful ? "" : document.getElementById("message").textContent;
+  return { sheet: getters.getSheetName(sheetId), cell: o_spreadsheet.helpers.toXC(0, row), why };
 }"""
 SAVE = """async () => {
   const blob = await sheet.copy();
@@ -116,8 +117,10 @@ def _one(page: SheetPage, book: Path, folder: Path, found: Found) -> None:
         return
     found.differing[str(page.tab.evaluate("sheet.book.workedOut.differing.size"))] += 1
     edited = page.tab.evaluate(EDIT, [ROW, str(NEW)])
-    if not edited["isSuccessful"]:
-        found.wrong.append(f"{book.name}: {edited['sheet']}!{edited['cell']} could not be edited")
+    if edited["why"]:
+        found.refused[edited["why"]] += 1
+        if not edited["why"].startswith("A cell that a pivot table fills"):
+            found.wrong.append(f"{book.name}: {edited['sheet']}!{edited['cell']} could not be edited: {edited['why']}")
         return
     copy = folder / f"{len(found.copies):03d}-{book.name}"
     copy.write_bytes(base64.b64decode(page.tab.evaluate(SAVE)))

@@ -31,8 +31,12 @@ from udfs.errors import CellError, ErrorCode
 AT_ONCE = 40
 """Lines that are typed before anybody looks."""
 
+A_PAGE = 400
+"""Lines after which a new page goes on: each leaves sheets in what the component could undo."""
+
 _SHOWS_PLACE = re.compile(r"\b(?:ROW|COLUMN)\(\)|^=\$?[A-Z]+\$?\d+:\$?[A-Z]+\$?\d+$")
 """Where such a formula stands decides on its value, and the lines do not tell that."""
+_SPILLS = re.compile(r"ANCHORARRAY\((\$?[A-Z]+\$?\d+)\)")
 _RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})\b")
 _COLUMNS = re.compile(r"\$?([A-Z]{1,3}):\$?([A-Z]{1,3})\b(?![\d(])")
 
@@ -72,7 +76,14 @@ def chosen(count: int | None) -> list[Line]:
     """So many lines whose value does not depend on where they stand; none where Excel's results are not there."""
     if not LINES.exists():
         return []
-    return sample([line for line in read_lines() if not any(map(_SHOWS_PLACE.search, _formulas(line)))], count)
+    return sample([line for line in read_lines() if not _depends_on_more(line)], count)
+
+
+def _depends_on_more(line: Line) -> bool:
+    """Whether a line does not tell what its value depends on: its place, or what a cell without a formula spills."""
+    spills = [name.replace("$", "") for name in _SPILLS.findall(line.formula)]
+    is_untold = any(not str(line.cells.get(name, "=")).startswith("=") for name in spills)
+    return is_untold or any(map(_SHOWS_PLACE.search, _formulas(line)))
 
 
 def _formulas(line: Line) -> list[str]:
@@ -82,11 +93,14 @@ def _formulas(line: Line) -> list[str]:
 def attack_typing(chromium: Chromium, service: EmbeddedService, folder: Path, lines: Sequence[Line]) -> Found:
     """Type the lines, and compare what the cells show with what Excel did."""
     found = Found()
-    with sheet_server(service, folder) as url, opened_sheet(chromium, url) as page:
-        for start in range(0, len(lines), AT_ONCE):
-            _some(page, lines[start : start + AT_ONCE], found)
-        page.tab.errors.clear()  # the component logs what its own functions fail at
-        page.complaints.clear()
+    with sheet_server(service, folder) as url:
+        for first in range(0, len(lines), A_PAGE):
+            with opened_sheet(chromium, url) as page:
+                for start in range(first, min(first + A_PAGE, len(lines)), AT_ONCE):
+                    _some(page, lines[start : start + AT_ONCE], found)
+                page.tab.errors.clear()  # the component logs what its own functions fail at
+                page.complaints.clear()
+            print(f"  {first:,} {dict(found.counts)}", *found.wrong, sep="\n    ", flush=True)  # noqa: T201
     return found
 
 
@@ -151,10 +165,12 @@ def main() -> None:
     """Type lines, and print what became of them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--lines", type=int, default=7_231, help="as many lines, chosen evenly")
+    parser.add_argument("--from", dest="first", type=int, default=0, help="leave out so many of them")
+    parser.add_argument("--to", dest="last", type=int, help="end after so many of them")
     parser.add_argument("--show", action="store_true", help="print why lines are left")
     arguments = parser.parse_args()
     with chromium_world() as (chromium, service, folder):
-        found = attack_typing(chromium, service, folder, chosen(arguments.lines))
+        found = attack_typing(chromium, service, folder, chosen(arguments.lines)[arguments.first : arguments.last])
     print(", ".join(f"{name} {count}" for name, count in sorted(found.counts.items())))  # noqa: T201
     for why, count in found.left.most_common(40 if arguments.show else 0):
         print(f"  {count:5} {why}")  # noqa: T201

@@ -15,8 +15,8 @@ from tests.udfs.parts.series import observations, real, series, shown
 from udfs.errors import ArgumentError
 from udfs.timeseries.pipeline import Chain
 from udfs.timeseries.rhythm import Rhythm, rhythm_of
-from udfs.timeseries.slots import Slots, transformed
-from udfs.timeseries.transforms import TRANSFORMS
+from udfs.timeseries.slots import Slots
+from udfs.timeseries.transforms import TRANSFORMS, transformed
 
 TODAY = date(2026, 8, 31)
 

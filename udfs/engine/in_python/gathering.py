@@ -79,7 +79,7 @@ class _Together:
                     future.set_exception(error)
 
     def wants(self, run: Run) -> bool:
-        """Whether somebody still waits for it."""
+        """Return whether somebody still waits for it."""
         return not self._waiting[id(run)].done()
 
     def ended(self, run: Run) -> None:

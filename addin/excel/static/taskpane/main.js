@@ -98,8 +98,6 @@ async function start() {
   if (host.hasCells && !host.isExcel) place("tab-refresh").remove();
   const backend = new BackendClient(new URL(".", location.href).href);
   const status = new StatusMonitor(backend);
-  /** @type {Tabs} */
-  let tabs;
   /** @type {Pane} */
   const pane = {
     backend,
@@ -123,7 +121,7 @@ async function start() {
     refresh: new Refreshing(pane, place("panel-refresh")),
     account: new Account(pane, place("panel-account")),
   };
-  tabs = new Tabs(place("tabs"), (name) => void views[/** @type {keyof typeof views} */ (name)].open());
+  const tabs = new Tabs(place("tabs"), (name) => void views[/** @type {keyof typeof views} */ (name)].open());
   await status.look();
   tabs.show(status.latest && !status.latest.key.set && !status.latest.shared ? "account" : "search");
   listenToFunctions(status);

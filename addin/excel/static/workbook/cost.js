@@ -272,7 +272,7 @@ class KnownCells {
       rows.push(values);
     }
     const isLong = area.bottom - area.top >= LONG_RANGE_ROWS;
-    while (isLong && rows.length > 1 && rows[rows.length - 1]?.every((value) => value === "" || value === 0)) rows.pop();
+    if (isLong) while (rows.length > 1 && rows[rows.length - 1]?.every((value) => value === "" || value === 0)) rows.pop();
     return rows;
   }
 }

@@ -144,19 +144,24 @@ export class WorkedOut {
     if (file !== undefined && isReading) {
       file.base = key;
       if (isOurs) this.mixed.push(position);
-      else if (isEqual(firstStored(file.stored), firstOf(quietly(run)))) this.doubted.delete(place);
-      else this.doubted.set(place, { key, formula, position, answers: {} });
+      else this.#compare(place, file.stored, run, { key, formula, position, answers: {} });
     }
     const isAsInFile = file !== undefined && file.base === key;
     if (file !== undefined) file.isShown = isAsInFile;
     if (isAsInFile && (isReading || !isOurs)) return cellsOf(file.stored);
     if (seen.isUnproven && kind !== Kind.PLAIN) return unproven(RESTS);
-    if (kind === Kind.PLAIN) return isErrorText(formula) ? cellOf(formula.literalValues.strings[0].value) : run();
+    if (kind === Kind.PLAIN) return plainResult(formula, run);
     this.calls.hasValue = isAsInFile;
     const result = this.#worked(formula, kind, isOurs, key, seen, context, run);
     this.calls.hasValue = false;
     const isOpen = [LOADING.code, WORKING.code].includes(/** @type {any} */ (result)?.value);
     return isOpen && isAsInFile ? cellsOf(file.stored) : result;
+  }
+
+  /** Doubt a formula that comes to another value here than in the file. @param {string} place @param {any} stored @param {() => any} run @param {any} wanted */
+  #compare(place, stored, run, wanted) {
+    if (isEqual(firstStored(stored), firstOf(quietly(run)))) this.doubted.delete(place);
+    else this.doubted.set(place, wanted);
   }
 
   /**
@@ -472,6 +477,11 @@ function numberIn(key) {
 /** @param {Position} position */
 function xcOf({ col, row }) {
   return o_spreadsheet.helpers.toXC(col, row);
+}
+
+/** What a formula comes to that is an error's name, or refers to something. @param {any} formula @param {() => any} run */
+function plainResult(formula, run) {
+  return isErrorText(formula) ? cellOf(formula.literalValues.strings[0].value) : run();
 }
 
 /** @param {any} getters @param {string} cellId */

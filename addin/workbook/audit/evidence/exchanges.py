@@ -9,8 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from addin.workbook.audit.trusted import iso
 from dataservice.client import Resource
-from dataservice.client.contract.requests import first_request
-from dataservice.client.contract.resources import HistoryResource, SignalResource
+from dataservice.client.contract import HistoryResource, SignalResource, first_request
 
 ARRIVES_WITHIN_S = 60.0
 """An answer is decoded and kept so soon after its last byte, even where thousands arrive together."""

@@ -31,7 +31,7 @@ from addin.workbook.refresh.report import Refreshed
 from dataservice.client import AsyncClient
 from udfs import Session
 from udfs.cells import Scalar
-from udfs.engine.registry import REGISTRY
+from udfs.engine import REGISTRY
 
 _NOWHERE = "http://127.0.0.1:9"
 _NO_KEY = f"ds_{'0' * 40}"

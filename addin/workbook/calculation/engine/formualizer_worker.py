@@ -73,7 +73,7 @@ class Calculator:
         self._book.evaluate_all()
 
     def values(self, cells: Sequence[Sequence[Any]]) -> list[Any]:
-        """What the cells show."""
+        """Return what the cells show."""
         return [_from_engine(self._book.get_value(sheet, row, column)) for sheet, (row, column) in cells]
 
     def close(self) -> None:

@@ -112,7 +112,7 @@ class Calculator:
         self._book.recalc()
 
     def values(self, cells: Sequence[Sequence[Any]]) -> list[Any]:
-        """What the cells show."""
+        """Return what the cells show."""
         read, sheets = self._book.get_value, self._sheets
         return [_from_engine(read(sheets[sheet], row - 1, column - 1)) for sheet, (row, column) in cells]
 
@@ -178,7 +178,7 @@ class Calculator:
         ]
 
     def intersecting(self, cells: Sequence[Sequence[Any]]) -> list[bool]:
-        """Whether the formula in each cell shows another value than it would as a dynamic array's."""
+        """Return whether the formula in each cell shows another value than it would as a dynamic array's."""
         return [self._intersects(sheet, row, column) for sheet, (row, column) in cells]
 
     def _intersects(self, sheet: str, row: int, column: int) -> bool:

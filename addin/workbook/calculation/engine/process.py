@@ -55,7 +55,7 @@ class Engine(Protocol):
         ...
 
     def values(self, cells: Sequence[tuple[str, tuple[int, int]]]) -> list[Any]:
-        """What cells show."""
+        """Return what cells show."""
         ...
 
     def extents(self, cells: Sequence[tuple[str, tuple[int, int]]]) -> list[tuple[int, int] | None]:
@@ -80,12 +80,12 @@ class Kind(StrEnum):
 
 
 def is_installed(kind: Kind = Kind.FORMULON) -> bool:
-    """Whether an engine is there."""
+    """Return whether an engine is there."""
     return importlib.util.find_spec(kind) is not None
 
 
 def how_to_install() -> str:
-    """What to run where an engine is missing."""
+    """Return what to run where an engine is missing."""
     return f"install the calculation engine: {this_environment().install(list(Kind))}"
 
 
@@ -146,7 +146,7 @@ class EngineProcess:
         return found
 
     def intersecting(self, cells: Sequence[tuple[str, tuple[int, int]]]) -> list[bool]:
-        """Whether the formula in each cell takes one cell of a range, or one value of several."""
+        """Return whether the formula in each cell takes one cell of a range, or one value of several."""
         found: list[bool] = self._ask("intersecting", cells=cells)
         return found
 

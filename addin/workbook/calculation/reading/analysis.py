@@ -50,7 +50,7 @@ class _Refusal(Exception):  # noqa: N818 - it names a state of the formula, not 
 
 
 def analysed(shape: str, names: Names, namespace: str) -> Shape:
-    """What a shape does; the reason in `refused` where it cannot be worked out."""
+    """Return what a shape does; the reason in `refused` where it cannot be worked out."""
     found, read = Shape(), tokens(shape)
     try:
         if not is_readable(read):
@@ -113,7 +113,7 @@ def _local(text: str) -> str:
 
 @dataclass(slots=True)
 class _Around:
-    """What stands around a place: the LETs and LAMBDAs whose names are known there, outermost first, and conditions."""
+    """The surroundings of a place: LETs and LAMBDAs whose names are known there, outermost first, and conditions."""
 
     wrappers: tuple[tuple[tuple[Piece, ...], tuple[Piece, ...]], ...] = ()
     """What has to stand before and behind an expression, so that it can be worked out alone."""
@@ -239,7 +239,7 @@ class _Reader:
         return [f"{name}(", *_joined(arguments), ")"]
 
     def _odd_arguments(self, name: str, node: CallNode) -> str:
-        """Why what a function is given makes its result doubtful; empty where it does not."""
+        """Return why what a function is given makes its result doubtful; empty where it does not."""
         has_many, ones = single_values(name, node.arguments, self._holes)
         self.shape.single += ones
         if has_many:
@@ -266,7 +266,7 @@ class _Reader:
                 return added
 
     def _why_refused(self, node: CallNode, name: str, *, is_called: bool) -> str:
-        """Why a function is not worked out, whatever its arguments; empty where it may be."""
+        """Return why a function is not worked out, whatever its arguments; empty where it may be."""
         if name == "SINGLE" or node.written.startswith("@"):
             return "it takes one cell of a range (@)"
         if "!" in node.written:
@@ -290,7 +290,7 @@ class _Reader:
         return found
 
     def _inside(self, around: _Around, name: str, node: CallNode, place: int, before: list[list[Piece]]) -> _Around:
-        """What stands around an argument, when those `before` it are read."""
+        """Return what stands around an argument, when those `before` it are read."""
         is_last = place == len(node.arguments) - 1
         if name == "LET" and place:
             bound = list(_joined(before[: place - place % 2]))
@@ -370,7 +370,7 @@ def _plain_local(text: str) -> str:
 
 
 def _mentions(pieces: Sequence[Piece], names: frozenset[str]) -> bool:
-    """Whether an expression uses one of these names."""
+    """Return whether an expression uses one of these names."""
     texts = (piece for piece in pieces if isinstance(piece, str) and not piece.startswith('"'))
     words = (word for piece in texts for word in re.findall(r"[^\W\d][\w.\\?]*", piece))
     return any(word.casefold() in names for word in words)

@@ -34,7 +34,7 @@ def condition_of(
 
 
 def _switched(before: Sequence[list[Piece]], place: int) -> tuple[tuple[Piece, ...], int] | None:
-    """What `SWITCH` compares until it comes to this argument: results stand behind what they belong to."""
+    """Return what `SWITCH` compares until it comes to this argument: results stand behind what they belong to."""
     earlier = [piece for number in range((place - 1) // 2) for piece in (",", *before[1 + 2 * number], ",0")]
     if place % 2 == 0:  # a result, behind what it belongs to
         return ("SWITCH(", *before[0], *earlier, ",", *before[place - 1], ",1,0)"), 1

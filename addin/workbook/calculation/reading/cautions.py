@@ -174,7 +174,7 @@ def single_values(name: str, arguments: Sequence[Expression], first: int) -> tup
 
 
 def _spread(tree: Expression, first: int) -> tuple[bool, list[int]]:
-    """Whether an expression comes to several values, and the references that decide on it."""
+    """Return whether an expression comes to several values, and the references that decide on it."""
     many, ones = False, list[int]()
     for node in tree:
         if isinstance(node, Token):

@@ -23,7 +23,7 @@ MAX_REPEATED = 2_000
 
 
 def odd_constants(name: str, node: CallNode) -> str:
-    """Why what is written into a call makes its result doubtful; empty where it does not."""
+    """Return why what is written into a call makes its result doubtful; empty where it does not."""
     if name == "REPT" and _is_long(node):
         return "it repeats a text that may be longer than a cell can hold"
     if name == "DATE" and _is_first_year(node):
@@ -53,7 +53,7 @@ def _is_first_year(node: CallNode) -> bool:
 
 
 def _is_long(node: CallNode) -> bool:
-    """Whether a text is repeated so often that joined to another it may not fit into a cell."""
+    """Return whether a text is repeated so often that joined to another it may not fit into a cell."""
     match node.arguments[1:]:
         case [[Token(kind="number", text=text)]]:
             return float(text) > MAX_REPEATED

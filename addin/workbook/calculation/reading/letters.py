@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
+from typing import Any
 
 BEYOND_ONE_UNIT = "\U00010000"
 """The first of the letters that take two places in a text of Excel."""
 
 
 class Letters(StrEnum):
-    """Why letters of a kind make a result doubtful."""
+    """The letters that make a result doubtful, and why."""
 
     CASE = "it changes the case of letters that programs change differently"
     CODES = "the number of a letter depends on the computer"
@@ -55,6 +57,11 @@ def letters_in(text: str) -> frozenset[Letters]:
     if any(len(each.upper()) + len(each.lower()) > 2 or each.upper().lower() != each.lower() for each in text):
         found.add(Letters.CASE)
     return frozenset(found)
+
+
+def letters_of(values: Iterable[Any]) -> frozenset[Letters]:
+    """Return the kinds of doubtful letters in those values that are texts."""
+    return frozenset[Letters]().union(*(letters_in(value) for value in values if isinstance(value, str)))
 
 
 _DECIMAL_COMMA = re.compile(r"(?<![0-9,])[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})(?![0-9,])")

@@ -41,7 +41,7 @@ _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
 def is_odd_text(value: Any) -> bool:
-    """Whether a cell holds a text that some programs count as a value, and others do not.
+    """Return whether a cell holds a text that some programs count as a value, and others do not.
 
     >>> [is_odd_text(each) for each in ("1,234", "12%", "(5)", "2020-01-02", "TRUE", "1e3")]
     [True, True, True, True, True, True]
@@ -55,7 +55,7 @@ def is_odd_text(value: Any) -> bool:
 
 
 def odd_input(functions: AbstractSet[str], value: Any) -> str:
-    """Why a single value that a formula reads makes its result doubtful; empty where it does not.
+    """Return why a single value that a formula reads makes its result doubtful; empty where it does not.
 
     >>> odd_input({"COUNTIF"}, "true"), odd_input({"SUM"}, "true")
     ('it counts what looks like an error or a logical value', '')
@@ -71,7 +71,7 @@ def odd_input(functions: AbstractSet[str], value: Any) -> str:
 
 
 def is_hardly_any(functions: AbstractSet[str], rate: Any) -> bool:
-    """Whether a rate is nothing but where a search for it ended.
+    """Return whether a rate is nothing but where a search for it ended.
 
     >>> is_hardly_any({"RATE"}, -2e-9), is_hardly_any({"RATE"}, 0.05), is_hardly_any({"SUM"}, -2e-9)
     (True, False, False)
@@ -80,7 +80,7 @@ def is_hardly_any(functions: AbstractSet[str], rate: Any) -> bool:
 
 
 def counts_by_value(uses: AbstractSet[tuple[str, str]]) -> bool:
-    """Whether a formula counts what may be a number, by the kinds of the criteria; a plain text is none.
+    """Return whether a formula counts what may be a number, by the kinds of the criteria; a plain text is none.
 
     >>> counts_by_value({("COUNTIF", "reference,text")}), counts_by_value({("COUNTIF", "reference,number")})
     (False, True)

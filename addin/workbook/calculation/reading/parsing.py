@@ -96,7 +96,7 @@ _OPERANDS = ("hole", "name", "table", "call", "open")
 
 
 def _intersects(found: Expression, read: Sequence[Token], at: int) -> bool:
-    """Whether white space stands between two references, where it means their intersection."""
+    """Return whether white space stands between two references, where it means their intersection."""
     if not found or at + 1 >= len(read) or read[at + 1].kind not in _OPERANDS:
         return False
     before = found[-1]

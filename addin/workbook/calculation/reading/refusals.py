@@ -19,7 +19,7 @@ _FILE = re.compile(r"\[[0-9]+\]")
 
 
 def why_refused(read: Sequence[Token]) -> str:
-    """Why a formula with these tokens is not worked out, whatever else is in it; empty where it may be."""
+    """Return why a formula with these tokens is not worked out, whatever else is in it; empty where it may be."""
     for token, before in zip(read, (None, *read), strict=False):
         if _is_elsewhere(token):
             return "it refers to another file"
@@ -33,14 +33,14 @@ def why_refused(read: Sequence[Token]) -> str:
 
 
 def _odd_number(text: str) -> str:
-    """Why programs may read a number differently; empty where they do not."""
+    """Return why programs may read a number differently; empty where they do not."""
     if len(_NO_DIGIT.sub("", text.upper().partition("E")[0]).strip("0")) > MAX_DIGITS:
         return f"has more than {MAX_DIGITS} digits, and programs cut it off"
     return "is larger than any number in a formula" if float(text) > LARGEST else ""
 
 
 def hides_references(read: Sequence[Token]) -> bool:
-    """Whether a formula that was not read to its end may refer to cells that are not among its references."""
+    """Return whether a formula that was not read to its end may refer to cells that are not among its references."""
     if not is_readable(read):
         return True
     return any(
@@ -54,7 +54,7 @@ def _is_plain(token: Token) -> bool:
 
 
 def _is_elsewhere(token: Token) -> bool:
-    """Whether a token names another file, as `[2]` and `'[2]Sheet'!A1` do."""
+    """Return whether a token names another file, as `[2]` and `'[2]Sheet'!A1` do."""
     if token.kind == "table":
         return _FILE.fullmatch(token.text) is not None
     return token.kind in _PLACES and "[" in token.text.rpartition("!")[0]

@@ -86,7 +86,7 @@ def all_answered(
     *,
     accumulates: bool,
 ) -> bool:
-    """Whether every call that a LAMBDA makes has an answer, which `put` puts where the formula finds it.
+    """Return whether every call that a LAMBDA makes has an answer, which `put` puts where the formula finds it.
 
     `discover` gives the rows of the calls' keys, `answer_of` what a call with these arguments was answered, or None.
     Where answers decide on the calls that follow, one is looked at after the other.
@@ -132,5 +132,5 @@ def _value(text: str) -> Any:
 
 
 def chosen(keys: str, answers: Sequence[str]) -> str:
-    """What finds the answer of a call by its key, where its `keys` and `answers` stand in these areas."""
+    """Return what finds the answer of a call by its key, where its `keys` and `answers` stand in these areas."""
     return f"LAMBDA(ds_key,CHOOSE(XMATCH(TRUE,EXACT(ds_key,{keys}),0),{','.join(answers)}))"

@@ -44,7 +44,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call of ours was answered, by its number among the shape's calls."""
+    """The answer to a call of ours, by its number among the shape's calls."""
 
     site: int
 
@@ -90,7 +90,7 @@ class CallSite:
 
     @property
     def is_in_branch(self) -> bool:
-        """Whether the formula may come to its value without this call."""
+        """Return whether the formula may come to its value without this call."""
         return bool(self.guards)
 
     @property
@@ -112,7 +112,7 @@ class Lookup:
 
 @dataclass(eq=False)
 class Shape:
-    """What all formulas of one shape have in common."""
+    """The facts that all formulas of one shape have in common."""
 
     pieces: list[Piece] = field(default_factory=list)
     functions: set[str] = field(default_factory=set)
@@ -149,22 +149,22 @@ class Shape:
 
     @cached_property
     def is_random(self) -> bool:
-        """Whether it gives another value each time."""
+        """Return whether it gives another value each time."""
         return bool(self.functions & RANDOM)
 
     @cached_property
     def shows_time(self) -> bool:
-        """Whether its value depends on when it is worked out."""
+        """Return whether its value depends on when it is worked out."""
         return bool(self.functions & TIMES)
 
     @cached_property
     def finds_cells(self) -> bool:
-        """Whether it finds the cells that it refers to while it calculates."""
+        """Return whether it finds the cells that it refers to while it calculates."""
         return self.hides_references or bool(self.functions & FOUND_WHILE_CALCULATING)
 
     @cached_property
     def sees_rows(self) -> bool:
-        """Whether hidden rows may count for it."""
+        """Return whether hidden rows may count for it."""
         return bool(self.functions & SEES_ROWS)
 
     @cached_property
@@ -179,7 +179,7 @@ class Shape:
 
     @cached_property
     def written(self) -> Callable[[Sequence[str]], str] | None:
-        """What writes it for an engine from its references; None where the cell decides on more than these."""
+        """Return what writes it for an engine from its references; None where the cell decides on more than these."""
         pattern, places = "", []
         for piece in self.pieces:
             if isinstance(piece, str):
@@ -205,7 +205,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What a name or a table reference stands for: an area, or a formula of its own."""
+    """The meaning of a name or a table reference: an area, or a formula of its own."""
 
     pieces: tuple[Piece, ...] = ()
     area: Area | None = None
@@ -215,16 +215,16 @@ class Replacement:
 
 
 class Names(Protocol):
-    """How names and table references are looked up; see `addin.workbook.calculation.names`."""
+    """A lookup of names and table references; see `addin.workbook.calculation.names`."""
 
     def name(self, text: str) -> Replacement:
-        """What a defined name stands for."""
+        """Return what a defined name stands for."""
         ...
 
     def table(self, text: str) -> Replacement:
-        """What a table reference stands for."""
+        """Return what a table reference stands for."""
         ...
 
     def calls_ours(self, text: str, /) -> bool:
-        """Whether a defined name stands for something with a call of ours, such as a LAMBDA."""
+        """Return whether a defined name stands for something with a call of ours, such as a LAMBDA."""
         ...

@@ -14,7 +14,7 @@ _OF_NUMBERS = frozenset({"ABS", "ROUND", "INT", "SQRT"})
 
 
 def is_simple(tree: Expression) -> bool:
-    """Whether a formula calculates with numbers, single cells, and sums of areas."""
+    """Return whether a formula calculates with numbers, single cells, and sums of areas."""
     return bool(tree) and all(map(_is_simple, tree))
 
 
@@ -36,7 +36,7 @@ def _is_hole(node: Node) -> bool:
 
 
 def _compares(tree: Expression) -> bool:
-    """Whether two single values are compared, and nothing else."""
+    """Return whether two single values are compared, and nothing else."""
     match tree:
         case [Token(kind="hole" | "number"), Token(kind="compare"), Token(kind="hole" | "number")]:
             return True
@@ -45,7 +45,7 @@ def _compares(tree: Expression) -> bool:
 
 
 def comparison(tree: Expression) -> Iterator[tuple[int | float, int | float]]:
-    """What a simple formula compares: pairs of a reference's index or a number."""
+    """Return what a simple formula compares: pairs of a reference's index or a number."""
     yield from _compared(tree, iter(range(len(tree) * 10_000)))
 
 

@@ -12,6 +12,7 @@ from datetime import date
 from dataservice.client.contract.body import version_in
 from dataservice.client.contract.decode import ObservationsPage
 from dataservice.client.contract.forms import is_common_size
+from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import day_after, day_before
 from dataservice.observations import Observations
 
@@ -36,7 +37,7 @@ FEW_FILTERED = {"wire": frozenset(range(3, 10)), "posts": frozenset({3, 5})}
 
 @dataclass(frozen=True, slots=True)
 class ListSeen:
-    """What the pages of one kind of list have shown.
+    """The pages seen of one kind of list.
 
     `most` is the most that a page held, `unfiltered` the same of those that were asked for without a filter.
     `goes_on`: whether others came behind a page that said nothing of them, asked by `offset`; None where that was not
@@ -66,7 +67,7 @@ class AskedDays:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the pages of a service have shown so far.
+    """The evidence that the pages of a service have given so far.
 
     `most_rows` is the most that a page held: one with fewer is the last one. `totals_are_whole`: a total was seen to
     count more than its own page. `start_included`: whether the first day of a window belongs to it; None where that was
@@ -83,6 +84,8 @@ class Evidence:
     """Whether the service was seen to say in so many words that others follow: then it says nothing where none do."""
     claims_are_idle: bool = False
     """Whether the service was seen to say that others follow where nothing did."""
+    says_nothing: bool = False
+    """Whether pages of observations were seen that say nothing of what follows."""
     day_first: bool | None = None
     """How days such as 03/04/2026 are written, once a day beyond the 12th has shown it."""
     whole_rows: int = 0
@@ -95,6 +98,12 @@ class Evidence:
     """To how many of its newest rows a probe found a window to be cut without a word: one with fewer is whole."""
     path_end: str = ""
     """What its paths end with: a probe found that they are moved to others with a slash."""
+    looks_agree: bool = False
+    """Whether a window was seen to show the very days that a detail, or another window, shows."""
+    thin_details: bool = False
+    """Whether recent histories were seen to leave out days that windows show: then only their newest row counts."""
+    thin_over: int = 0
+    """Windows of more days than these were seen to leave days out, and are asked for in parts; 0 where none were."""
     reading: str = ""
     """The field of an index that a probe found to be the only number beside those of the contract."""
 
@@ -104,7 +113,7 @@ class Evidence:
         return replace(self, lists={**self.lists, kind: seen})
 
     def list_seen(self, kind: str) -> ListSeen:
-        """What lists of this kind have shown."""
+        """Return what lists of this kind have shown."""
         return self.lists.get(kind, LIST_UNSEEN)
 
     def after_window(self, found: Observations) -> Evidence:
@@ -113,11 +122,11 @@ class Evidence:
         return replace(self, whole_rows=rows, whole_days=days)
 
     def was_whole(self, found: Observations) -> bool:
-        """Whether larger windows came whole, so that these rows are not cut to so many, or to so long a time."""
+        """Return whether larger windows came whole, so that these rows are not cut to so many, or to so long a time."""
         return len(found) <= self.whole_rows and days_over(found) <= self.whole_days
 
     def goes_on(self, kind: str, rows: int, *, is_limited: bool, filters: int = 0) -> bool:
-        """Whether to ask for more of a list that says nothing.
+        """Return whether to ask for more of a list that says nothing.
 
         One without a limit is asked on at such sizes as services cut lists at, or as its kind or others showed to go
         on; one that was asked with a limit only where lists were seen to, and if it may be a page.
@@ -131,7 +140,7 @@ class Evidence:
         return is_common_size(rows) if known is None else known and rows > 0
 
     def may_be_cut(self, kind: str, rows: int, *, is_limited: bool, filters: int = 0) -> bool:
-        """Whether others may lie behind so many records: services cut lists at such a size, and none was longer.
+        """Return whether others may lie behind so many records: services cut lists at such a size, and none was longer.
 
         A list that was asked without a limit may be cut at a few, too, until one was seen to end or to go on.
         """
@@ -158,10 +167,16 @@ class Evidence:
             self,
             most_rows=max(self.most_rows, page.rows),
             tells_more=self.tells_more or page.more is True,
+            says_nothing=self.says_nothing or (page.rows > 0 and page.more is None and page.left is None),
             totals_are_whole=whole,
             start_included=included,
             day_first=self.day_first if page.day_first is None else page.day_first,
         )
+
+    @property
+    def page_rows(self) -> int:
+        """The observations of a full page: as documented, until one was said to be followed by others."""
+        return self.most_rows if self.totals_are_whole or self.tells_more else OBSERVATIONS_LIMIT
 
     def asked_window(self, start: date, end: date, *, is_first: bool) -> AskedDays:
         """The days to ask for so that those from `start` to `end` come however a service understands its bounds.
@@ -197,7 +212,7 @@ NOTHING_SEEN = Evidence()
 
 @dataclass(slots=True)
 class Evidences:
-    """What is known of one service, as it grows."""
+    """The evidence about one service, as it grows."""
 
     now: Evidence = NOTHING_SEEN
 

@@ -44,7 +44,7 @@ _COUNT = re.compile(r"\d+|\d{1,3}(?:,\d{3})+")
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """What an answer says of what follows: whether more does, how much there is in all, and how to ask for it."""
+    """The words of an answer on what follows: whether more does, how much there is in all, how to ask for it."""
 
     more: bool | None = None
     total: int | None = None
@@ -55,11 +55,8 @@ class Following:
     """How many pages follow, where all of them are counted."""
 
 
-NOTHING_SAID = Following()
-
-
 def following(beside: Mapping[str, Any], body: bytes, rows: int) -> Following:
-    """What is said of the rest; `rows` are those of this page.
+    """Return what is said of the rest; `rows` are those of this page.
 
     A total that is less than those counts something else.
     """
@@ -76,7 +73,7 @@ def following(beside: Mapping[str, Any], body: bytes, rows: int) -> Following:
 
 
 def _all_beside(beside: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """What stands beside a list, and what stands in the usual places there."""
+    """Return what stands beside a list, and what stands in the usual places there."""
     yield beside
     for place in PLACES:
         if isinstance(inner := beside.get(place), Mapping):
@@ -84,7 +81,7 @@ def _all_beside(beside: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _in_headers(body: bytes) -> dict[str, Any]:
-    """What the headers of an answer say, by the names that it has beside a list."""
+    """Return what the headers of an answer say, by the names that it has beside a list."""
     headers = body.headers if isinstance(body, Body) else {}
     told: dict[str, Any] = {name: headers[header] for header, name in IN_HEADERS.items() if header in headers}
     if found := _RANGE.fullmatch(headers.get("content-range", "")):
@@ -93,7 +90,7 @@ def _in_headers(body: bytes) -> dict[str, Any]:
 
 
 def _said(told: Mapping[str, Any], body: bytes) -> tuple[bool | None, Params]:
-    """Whether more follows, as far as that is said in so many words, and with which parameters."""
+    """Return whether more follows, as far as that is said in so many words, and with which parameters."""
     for name in ADDRESSES:
         if name in told and isinstance(address := _address(told[name]), str):
             return True, params_of(address) or (("cursor", address),) * (not address.startswith(("/", "http")))
@@ -118,7 +115,7 @@ def _said(told: Mapping[str, Any], body: bytes) -> tuple[bool | None, Params]:
 
 
 def _pages_behind(told: Mapping[str, Any]) -> int:
-    """How many pages follow, where their number and that of this one are told; else 0."""
+    """Return how many pages follow, where their number and that of this one are told; else 0."""
     pages, (page, _) = _whole(told, PAGES), _page_behind(told)
     return 0 if pages is None or page is None else max(0, pages - page)
 

@@ -91,7 +91,7 @@ def finest(known: Observations, found: Observations) -> Observations:
 
 
 def told_alike(before: Values, now: Values) -> Mask:
-    """Which of two columns of the same observations differ only in how exactly they are told."""
+    """Return which of two columns of the same observations differ only in how exactly they are told."""
     differ = (before != now) & ~np.isnan(before) & ~np.isnan(now)
     result = np.zeros(len(before), bool)
     if not differ.any():
@@ -109,7 +109,7 @@ def told_alike(before: Values, now: Values) -> Mask:
 
 
 def _rounded_as_all(fine: Values, coarse: Values, column: Observations) -> Mask:
-    """Where `coarse` is `fine` with as many decimals as all of the long column that it comes from.
+    """Return where `coarse` is `fine` with as many decimals as all of the long column that it comes from.
 
     Only of few observations: of several that both have, those that stayed as they were tell more.
     """
@@ -122,7 +122,7 @@ def _rounded_as_all(fine: Values, coarse: Values, column: Observations) -> Mask:
 
 
 def _is_in_four_bytes(one: Values, other: Values) -> Mask:
-    """Where `one` is what four bytes keep of `other`: that has more decimals, none of which anybody wrote."""
+    """Return where `one` is what four bytes keep of `other`: that has more decimals, none of which anybody wrote."""
     kept = other.astype(np.float32).astype(np.float64)
     result: Mask = (one == kept) & (_decimals(one) > _decimals(other))
     return result
@@ -134,7 +134,7 @@ def _is_less_exact(one: Values, other: Values) -> Mask:
 
 
 def _decimals(values: Values) -> NDArray[np.int64]:
-    """How many decimals each value is told with, at most `MAX_DECIMALS`."""
+    """Return how many decimals each value is told with, at most `MAX_DECIMALS`."""
     result = np.full(len(values), MAX_DECIMALS, np.int64)
     for decimals in reversed(range(MAX_DECIMALS)):
         result[np.round(values, decimals) == values] = decimals

@@ -12,6 +12,7 @@ import numpy as np
 from dataservice.client.contract.body import next_in_link
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN
 from dataservice.client.contract.completeness.following import following
+from dataservice.client.contract.completeness.thinning import PART_DAYS
 from dataservice.client.contract.forms import (
     TIMES,
     VALUES,
@@ -45,7 +46,7 @@ def findings(looks: Looks) -> list[Finding]:
 
 
 def _found(judge: Callable[[Looks], Iterator[Finding]], looks: Looks) -> Iterator[Finding]:
-    """What one judge finds; what it cannot read is a finding, too."""
+    """Return what one judge finds; what it cannot read is a finding, too."""
     try:
         yield from judge(looks)
     except DataServiceError as error:
@@ -85,7 +86,7 @@ def _beside(looks: Looks, name: str) -> Mapping[str, Any]:
 
 
 def _stands_in(looks: Looks, name: str) -> str:
-    """What the records of an answer stand in."""
+    """Return what the records of an answer stand in."""
     content = looks.content(name)
     if isinstance(content, list):
         return "nothing"
@@ -274,7 +275,7 @@ def _step_days(series: Observations | None) -> int:
 
 
 def _agreement(looks: Looks) -> Iterator[Finding]:
-    """Whether the detail and a window tell the same observations in the same way."""
+    """Return whether the detail and a window tell the same observations in the same way."""
     recent, window = looks.recent(), looks.tail()
     if recent is None or window is None or not len(recent) or not len(window):
         return
@@ -285,6 +286,10 @@ def _agreement(looks: Looks) -> Iterator[Finding]:
     does = "takes it for one observation"
     if len(one) != len(other):
         told = f"{len(one)} and {len(other)} rows from {first} to {last}"
+        if looks.has_thin_details():
+            does = "takes only the newest of a recent history"
+        elif looks.has_thin_windows():
+            does = f"asks for parts of at most {PART_DAYS} days"
         yield Finding("detail and window", "agree", told, does, differs=True)
         return
     if missing:
@@ -412,7 +417,7 @@ def _lists(looks: Looks) -> Iterator[Finding]:
 
 
 def _most(looks: Looks, name: str, kind: str, rows: int) -> Finding:
-    """How many posts or items there are on a page, and whether others lie behind those that were asked for."""
+    """Return how many posts or items there are on a page, and whether others lie behind those that were asked for."""
     goes_on = looks.goes_on(name, is_limited=True)
     may_be_cut = looks.says_nothing(name) and NOTHING_SEEN.may_be_cut(kind, rows, is_limited=True)
     is_cut = rows < LIST_LIMIT and may_be_cut and goes_on is not False

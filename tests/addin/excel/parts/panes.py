@@ -160,7 +160,8 @@ def form_of(chromium: Chromium, backend: RunningBackend, function: str) -> Itera
 
 def violations(pane: Pane, axe: str) -> list[str]:
     """What axe-core finds that is serious or worse, in one line each."""
-    pane.tab.evaluate(f"() => {{ {axe} }}")
+    if not pane.tab.evaluate("'axe' in globalThis"):
+        pane.tab.evaluate(f"() => {{ {axe} }}")
     found = pane.tab.evaluate("axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations)")
     serious = [each for each in found if each["impact"] in ("serious", "critical")]
     return [f"{each['id']}: {json.dumps([node['target'] for node in each['nodes']])}" for each in serious]

@@ -8,7 +8,7 @@ import shutil
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -44,16 +44,17 @@ class Firefox:
         self._replies = self._socket.makefile("rb")
         self._read()  # it greets first
         limits = {"script": 1000 * LONGEST_STEP_S, "pageLoad": 1000 * LONGEST_STEP_S}
-        self._ask("WebDriver:NewSession", capabilities={"alwaysMatch": {"timeouts": limits}})
+        self.ask("WebDriver:NewSession", capabilities={"alwaysMatch": {"timeouts": limits}})
 
     def goto(self, url: str) -> None:
         """Open a page."""
-        self._ask("WebDriver:Navigate", url=url)
+        self.ask("WebDriver:Navigate", url=url)
 
-    def evaluate(self, script: str) -> Any:
-        """What a function in the page gives, its promise awaited."""
+    def evaluate(self, script: str, *, beside: bool = False) -> Any:
+        """What a function in the page gives, its promise awaited; `beside` the page, where its policy forbids it."""
         script = f"(async () => ({{ value: JSON.stringify(await ({script})()) ?? 'null' }}))"
-        told = self._ask("WebDriver:ExecuteAsyncScript", script=AWAITED, args=[script], sandbox=None)["value"]
+        awaited = AWAITED.replace("window.eval(arguments[0])", script) if beside else AWAITED
+        told = self.ask("WebDriver:ExecuteAsyncScript", script=awaited, args=[script], sandbox=None)["value"]
         assert "error" not in told, told["error"]
         return json.loads(told["value"])
 
@@ -63,11 +64,12 @@ class Firefox:
 
     def close(self) -> None:
         """End the browser."""
-        self._ask("Marionette:Quit", flags=["eForceQuit"])
+        self.ask("Marionette:Quit", flags=["eForceQuit"])
         self._replies.close()
         self._socket.close()
 
-    def _ask(self, command: str, **arguments: Any) -> Any:
+    def ask(self, command: str, **arguments: Any) -> Any:
+        """What a command of the protocol gives."""
         body = json.dumps([0, 1, command, arguments]).encode()
         self._socket.sendall(b"%d:%b" % (len(body), body))
         _, _, error, result = self._read()
@@ -84,11 +86,11 @@ class Firefox:
 
 
 @contextmanager
-def firefox(program: str, folder: Path) -> Iterator[Firefox]:
+def firefox(program: str, folder: Path, preferences: Mapping[str, Any] = PREFERENCES) -> Iterator[Firefox]:
     """A Firefox with a new profile in `folder`."""
     profile = folder / "profile"
     profile.mkdir()
-    lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items()]
+    lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in preferences.items()]
     (profile / "user.js").write_text("\n".join(lines), encoding="utf-8")
     command = [program, "--headless", "--no-remote", "--profile", str(profile), "--marionette"]
     pipe = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}

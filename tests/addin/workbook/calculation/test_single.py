@@ -67,6 +67,18 @@ async def test_an_error_is_the_one_that_excel_shows(formula, shown):
 
 
 @pytest.mark.parametrize(
+    "formula",
+    ["=MATCH(4,{5,1,9,3},-1)", "=LOOKUP(4,{5;1;9;3})", '=UPPER("straße")', '=IF("ä">"z",1,2)', "=IRR({-1,2,-1})"],
+)
+async def test_what_programs_show_differently_is_told_and_not_shown(formula):
+    async def ask(calls):
+        return [1.0 for _ in calls]
+
+    with pytest.raises(EngineFailedError, match=r"differen|language|not sorted"):
+        await worked_out(read_single(formula, "DS"), 1.8e9, ask)
+
+
+@pytest.mark.parametrize(
     ("formula", "rows"),
     [
         ('=SUM(LEN(DS.SIGNALS("x")))', [[6.0]]),

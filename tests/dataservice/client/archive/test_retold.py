@@ -5,8 +5,8 @@ from datetime import date
 import numpy as np
 
 from dataservice.client.archive.codec import pack_vintages, unpack_vintages
+from dataservice.client.archive.coverage import Coverage
 from dataservice.client.archive.facts import Facts
-from dataservice.client.archive.looked import Looked
 from dataservice.client.archive.retold import retold
 from dataservice.client.archive.vintages import RETOLD, Vintages
 from dataservice.client.contract.windows import Window
@@ -55,7 +55,7 @@ def test_what_vanished_or_came_is_not_marked():
 
 
 def test_the_table_of_revisions_says_which_are_none_and_has_no_such_column_without_them():
-    looked = Looked.never().at(Window(), 1)
+    looked = Coverage.never().at(Window(), 1)
     told = Vintages(archive((DAYS, FINE), (DAYS, FINE.astype(np.float32).astype(float))), looked).revision_columns()
     assert set(told["note"]) == {RETOLD}
     revised = Vintages(archive((DAYS, FINE), (DAYS, FINE + 1.5)), looked).revision_columns()
@@ -94,6 +94,6 @@ def test_what_changes_by_more_than_rounding_is_a_revision_whoever_tells_it():
 
 def test_an_archive_keeps_what_was_told_briefly():
     facts = Facts.found(LAST, LAST.times[:0], 1, is_brief=True)
-    kept = unpack_vintages(pack_vintages(Vintages(facts, Looked.never().at(WIDE, 1))))
+    kept = unpack_vintages(pack_vintages(Vintages(facts, Coverage.never().at(WIDE, 1))))
     assert kept.facts.brief.tolist() == [True]
     assert kept.facts.gone.tolist() == [False]

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataservice.client.archive.codec import pack_vintages, unpack_vintages
+from dataservice.client.archive.codec import pack_first_look, pack_vintages, unpack_vintages
+from dataservice.client.archive.coverage import Coverage
 from dataservice.client.archive.facts import Facts
-from dataservice.client.archive.looked import Looked
 from dataservice.client.archive.vintages import Vintages
 from dataservice.client.contract.windows import Window
 from dataservice.observations import Observations
@@ -43,7 +43,7 @@ def parts_of(told) -> list[Vintages]:
         window = Window(FIRST + timedelta(days=min(low, high)), FIRST + timedelta(days=max(low, high)))
         moment = (hour + 1) * 3_600_000_000
         facts = known.changes(window, observations(found).between(window.start, window.end), moment)
-        part = Vintages(facts, Looked.never().at(window, moment))
+        part = Vintages(facts, Coverage.never().at(window, moment))
         parts.append(part)
         known = known.union(part)
     return parts
@@ -59,7 +59,7 @@ def together(parts) -> Vintages:
 def same(one: Vintages, other: Vintages) -> bool:
     columns = [
         *((getattr(one.facts, name), getattr(other.facts, name)) for name in Facts.__slots__),
-        *((getattr(one.looked, name), getattr(other.looked, name)) for name in Looked.__slots__),
+        *((getattr(one.looked, name), getattr(other.looked, name)) for name in Coverage.__slots__),
     ]
     return one.pruned_before == other.pruned_before and all(
         np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f") for mine, theirs in columns
@@ -98,3 +98,12 @@ def test_other_bytes_are_refused():
     for wrong in (b"", b"\x00", packed[:-3], msgspec.msgpack.encode((2, 0, 0, 1, 0, b""))):
         with pytest.raises((ValueError, msgspec.MsgspecError)):
             unpack_vintages(wrong)
+
+
+@given(st.integers(1, 9), st.sampled_from([1.5, float("nan")]), st.booleans(), st.sampled_from([FIRST, date.min]))
+def test_a_first_look_is_packed_as_any_other_part(days, value, is_brief, start):
+    found = observations(dict.fromkeys(range(days), value))
+    looked = Coverage.never().at(Window(start, date.max), 9)
+    whole = Vintages(Facts.found(found, found.times[:0], 9, is_brief=is_brief), looked)
+    assert same(unpack_vintages(pack_first_look(found, 9, looked, is_brief=is_brief)), whole)
+    assert same(unpack_vintages(pack_vintages(whole)), whole)

@@ -1,11 +1,14 @@
 """Connections are used again, bounded in number, and closed when they were left in the middle or idle for long."""
 
 import asyncio
+import datetime as dt
+import ssl
 from contextlib import asynccontextmanager, suppress
 
 import httpx
 import pytest
 
+from addin.tls.certificates import LEAF_DAYS, Certificates
 from dataservice.client import AsyncClient, SignalResource
 from dataservice.client.network.connection_errors import NoAnswerError, RefusedError
 from dataservice.client.network.connections import MAX_HEADER_BYTES, Connections
@@ -224,14 +227,39 @@ async def test_what_is_no_answer_is_an_error_and_not_kept(begun):
         await connections.aclose()
 
 
-async def said(url):
+async def said(url, transport=None):
     async def at_once(_):
         """Try again without a pause: what is told is the failure, not how little time was left."""
 
-    async with AsyncClient(url, KEY, deadline_s=60, sleep=at_once) as client:
+    async with AsyncClient(url, KEY, deadline_s=60, sleep=at_once, transport=transport) as client:
         with pytest.raises(UnavailableError) as failed:
             await client.read(SignalResource("us-cpi"))
     return str(failed.value)
+
+
+@asynccontextmanager
+async def behind_tls(folder, *, age=dt.timedelta(0), host="127.0.0.1"):
+    """A service with a certificate of that age, whose authority this client trusts."""
+    own = Certificates(folder / "certificates")
+    leaf = own.ensure(dt.datetime.now(dt.UTC) - age)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(leaf.certificate, leaf.private_key)
+    server = await asyncio.start_server(lambda *_: None, host, 0, ssl=context)
+    url = f"https://{host}:{server.sockets[0].getsockname()[1]}"
+    trusted = ssl.create_default_context(cafile=own.authority)
+    async with server:
+        yield url, Connections(url, 1, verify=trusted)
+
+
+async def test_a_certificate_that_is_too_old_too_new_or_anothers_is_told_apart(tmp_path):
+    async with behind_tls(tmp_path / "old", age=dt.timedelta(days=LEAF_DAYS + 2)) as (url, transport):
+        assert "its certificate has expired; check this machine's date" in await said(url, transport)
+    async with behind_tls(tmp_path / "new", age=dt.timedelta(days=-2)) as (url, transport):
+        assert "its certificate is not valid yet" in await said(url, transport)
+    async with behind_tls(tmp_path / "other", host="127.0.0.2") as (url, transport):
+        assert "its certificate is for another name; check the address" in await said(url, transport)
+    async with behind_tls(tmp_path / "unknown") as (url, _):
+        assert "ca_file" in await said(url)
 
 
 async def test_no_name_nobody_there_and_no_proxy_are_told_apart_with_what_to_do(monkeypatch):

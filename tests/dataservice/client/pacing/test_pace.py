@@ -2,7 +2,7 @@
 
 import pytest
 
-from dataservice.client.pacing.pace import MARGIN, Pace, after_refusals
+from dataservice.client.pacing.pace import MARGIN, Pace, after_refusals, told_wait_s
 from dataservice.client.pacing.pacer import Pacer
 from dataservice.stores import ResilientStore, SqliteStore
 from tests.dataservice.client.parts.clocks import Clock
@@ -69,3 +69,12 @@ async def test_nobody_else_finds_out_before_the_first_has_drawn_its_conclusion(t
     await one.pacer.conclude()
     await other.pacer.turn()
     assert other.pacer.pace.gap_s == pytest.approx(MARGIN)
+
+
+@pytest.mark.parametrize(
+    ("reset", "waits_s"),
+    [("30", 30.0), ("1786994430", 30.0), ("1786994430000", 30.0), ("86401", None), ("9" * 15, None)],
+)
+def test_the_reset_of_a_limit_may_be_told_in_three_ways_and_never_shuts_a_service_out_for_good(reset, waits_s):
+    told = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": reset}
+    assert told_wait_s(told, now=1_786_994_400.0) == waits_s

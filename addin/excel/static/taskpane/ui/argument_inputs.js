@@ -36,8 +36,8 @@ const OWN = "\u0000own";
  */
 export function parameterField(parameter, context) {
   if (parameter.options.length) return optionsField(parameter, context);
-  const { mark, ...field } = labelled(parameter, parameter.required, context);
-  return { ...field, marks: [[parameter.name, mark]] };
+  const { mark: marked, ...field } = labelled(parameter, parameter.required, context);
+  return { ...field, marks: [[parameter.name, marked]] };
 }
 
 /**
@@ -62,9 +62,9 @@ function optionsField(parameter, context) {
     for (const [name, field] of fields) field.write(given[name] ?? "");
   };
   /** @type {(mark: Mark) => Mark} */
-  const unfolding = (mark) => (words) => {
+  const unfolding = (marked) => (words) => {
     element.open ||= words !== null;
-    mark(words);
+    marked(words);
   };
   const marks = fields.map(([name, field]) => /** @type {[string, Mark]} */ ([`option ${name}`, unfolding(field.mark)]));
   return { element, read, write, marks };
@@ -205,8 +205,8 @@ function choice(about, id, context) {
     context.changed();
   };
   const usual = about.default === null || about.default === undefined ? null : String(about.default);
-  const label = (/** @type {string} */ value, /** @type {string} */ help, mark = "") =>
-    help && help !== value ? `${value}${mark} – ${help}` : `${value}${mark}`;
+  const label = (/** @type {string} */ value, /** @type {string} */ help, note = "") =>
+    help && help !== value ? `${value}${note} – ${help}` : `${value}${note}`;
   const usualHelp = given.find(({ value }) => value === usual)?.help ?? "";
   const select = h(
     "select",

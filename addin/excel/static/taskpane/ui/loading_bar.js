@@ -42,9 +42,7 @@ export function watchLoading(pane, place) {
 
   const drawBar = () => {
     const { done = 0, of = 0, text = "" } = addin?.loading ?? {};
-    if (bar.childElementCount === 0) {
-      fill(bar, h("progress", { "aria-label": "Cells loaded" }), h("span.small"), button("Stop", stop));
-    }
+    if (bar.childElementCount === 0) fill(bar, h("progress", { "aria-label": "Cells loaded" }), h("span.small"), button("Stop", stop));
     const line = /** @type {HTMLProgressElement} */ (bar.firstElementChild);
     line.max = Math.max(1, of);
     line.value = done;

@@ -13,25 +13,29 @@ HELD_UP_S = 1.0
 class FairTimeout:
     """As `asyncio.timeout`; if its timer goes off late, the block gets as much time again as it could not use.
 
-    `left_s` may then give it more.
+    `left_s` may then give it more. A request has two, and each use of a store one: so it keeps no books of its own.
     After a stand-still all timers go off before anything that has arrived meanwhile is looked at.
     """
 
     def __init__(self, seconds: float, *, left_s: Callable[[], float] = lambda: 0.0) -> None:
         self._left_s = left_s
-        self._limit = asyncio.timeout(None)
         self._seconds = seconds
-        self._loop = asyncio.get_running_loop()
+        self._is_due = False
 
     async def __aenter__(self) -> None:
-        await self._limit.__aenter__()
+        self._loop = asyncio.get_running_loop()
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a timeout is used inside a task")
+        self._task, self._cancelled_before = task, task.cancelling()
         self._begin(self._seconds)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._handle.cancel()
-        await self._limit.__aexit__(kind, error, trace)
+        if self._is_due and self._task.uncancel() <= self._cancelled_before and kind is asyncio.CancelledError:
+            raise TimeoutError from error
 
     def _begin(self, seconds: float) -> None:
         at = self._loop.time() + seconds
@@ -44,4 +48,5 @@ class FairTimeout:
         elif (left_s := self._left_s()) > 0:
             self._begin(left_s)
         else:
-            self._limit.reschedule(at)
+            self._is_due = True
+            self._task.cancel()

@@ -43,7 +43,7 @@ def end_of_day(day: date) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Looked:
+class Coverage:
     """From the day `starts[i]` (an ordinal) to the next start, days were looked at first and last at these times.
 
     The first start is that of `date.min`.
@@ -54,48 +54,48 @@ class Looked:
     last: Moments
 
     @classmethod
-    def never(cls) -> Looked:
+    def never(cls) -> Coverage:
         """No day was ever looked at."""
         return _NEVER
 
-    def at(self, window: Window, moment: int) -> Looked:
+    def at(self, window: Window, moment: int) -> Coverage:
         """The same after one more look at `window`."""
         return self.union(_one_look(window, moment))
 
-    def confirmed(self, window: Window, moment: int) -> Looked:
+    def confirmed(self, window: Window, moment: int) -> Coverage:
         """The same after a look that is known only by its time: it counts for days that were looked at before it."""
         within = _one_look(window, moment)
         starts = np.union1d(self.starts, within.starts)
         (first, last), (_, confirmed) = _stretched(starts, self), _stretched(starts, within)
-        return _joined(Looked(starts, first, np.where(first <= moment, np.maximum(last, confirmed), last)))
+        return _joined(Coverage(starts, first, np.where(first <= moment, np.maximum(last, confirmed), last)))
 
-    def union(self, other: Looked) -> Looked:
+    def union(self, other: Coverage) -> Coverage:
         """The looks of both."""
         if self is _NEVER or other is _NEVER:
             return other if self is _NEVER else self
         starts = np.union1d(self.starts, other.starts)
         (own_first, own_last), (first, last) = _stretched(starts, self), _stretched(starts, other)
-        return _joined(Looked(starts, np.minimum(own_first, first), np.maximum(own_last, last)))
+        return _joined(Coverage(starts, np.minimum(own_first, first), np.maximum(own_last, last)))
 
-    def news_since(self, earlier: Looked) -> Looked:
-        """What this says that `earlier` does not: united with that it is this."""
+    def news_since(self, earlier: Coverage) -> Coverage:
+        """Return what this says that `earlier` does not: united with that it is this."""
         if earlier is _NEVER:
             return self
         starts = np.union1d(self.starts, earlier.starts)
         (first, last), (known_first, known_last) = _stretched(starts, self), _stretched(starts, earlier)
         first = np.where(first < known_first, first, NEVER_YET)
-        return _joined(Looked(starts, first, np.where(last > known_last, last, NEVER_BEFORE)))
+        return _joined(Coverage(starts, first, np.where(last > known_last, last, NEVER_BEFORE)))
 
-    def since(self, moment: int) -> Looked:
+    def since(self, moment: int) -> Coverage:
         """The same where nothing is known of what lies before `moment`."""
-        return _joined(Looked(self.starts, np.maximum(self.first, moment), self.last))
+        return _joined(Coverage(self.starts, np.maximum(self.first, moment), self.last))
 
     def covers(self, window: Window, moment: int) -> bool:
-        """Whether every day of `window` had been looked at by `moment`."""
+        """Return whether every day of `window` had been looked at by `moment`."""
         return self.whole_from(window) <= moment
 
     def whole_from(self, window: Window) -> int:
-        """When every day of `window` had been looked at for the first time; `NEVER_YET` if that never was."""
+        """Return when every day of `window` had been looked at for the first time; `NEVER_YET` if that never was."""
         low, high = self._places(window)
         return int(self.first[low:high].max(initial=NEVER_BEFORE))
 
@@ -123,44 +123,39 @@ class Looked:
         """The first look at any day; `NEVER_YET` if there was none."""
         return int(self.first.min())
 
-    @property
-    def last_look(self) -> int:
-        """The last look at any day; `NEVER_BEFORE` if there was none."""
-        return int(self.last.max())
-
     def _places(self, window: Window) -> tuple[int, int]:
         low = int(np.searchsorted(self.starts, window.start.toordinal(), side="right")) - 1
         return low, int(np.searchsorted(self.starts, window.end.toordinal(), side="right"))
 
 
-_NEVER = Looked(np.array([1], np.int32), np.array([NEVER_YET]), np.array([NEVER_BEFORE]))
+_NEVER = Coverage(np.array([1], np.int32), np.array([NEVER_YET]), np.array([NEVER_BEFORE]))
 
 
-def _one_look(window: Window, moment: int) -> Looked:
+def _one_look(window: Window, moment: int) -> Coverage:
     """One look at `window` and none elsewhere."""
     days = [1, window.start.toordinal(), *([] if window.end == date.max else [day_after(window.end).toordinal()])]
     first = [NEVER_YET, moment, NEVER_YET][: len(days)]
     last = [NEVER_BEFORE, moment, NEVER_BEFORE][: len(days)]
     begins = 1 if window.start == date.min else 0
-    return Looked(np.array(days[begins:], np.int32), np.array(first[begins:]), np.array(last[begins:]))
+    return Coverage(np.array(days[begins:], np.int32), np.array(first[begins:]), np.array(last[begins:]))
 
 
-def _stretched(starts: NDArray[np.int32], other: Looked) -> tuple[Moments, Moments]:
+def _stretched(starts: NDArray[np.int32], other: Coverage) -> tuple[Moments, Moments]:
     """The times of `other` at these starts."""
     places = np.searchsorted(other.starts, starts, side="right") - 1
     return other.first[places], other.last[places]
 
 
-def _joined(looked: Looked) -> Looked:
+def _joined(looked: Coverage) -> Coverage:
     """The same days in as few steps as can be."""
     begins = np.ones(len(looked.starts), bool)
     begins[1:] = (looked.first[1:] != looked.first[:-1]) | (looked.last[1:] != looked.last[:-1])
-    joined = Looked(looked.starts[begins], looked.first[begins], looked.last[begins])
+    joined = Coverage(looked.starts[begins], looked.first[begins], looked.last[begins])
     return _coarser(joined) if len(joined.starts) > MAX_STEPS else joined
 
 
-def _coarser(looked: Looked) -> Looked:
+def _coarser(looked: Coverage) -> Coverage:
     """Two by two as one: known only from the later first look on, and looked at last at the earlier time."""
     pairs = np.arange(0, len(looked.starts), 2)
     first, last = np.maximum.reduceat(looked.first, pairs), np.minimum.reduceat(looked.last, pairs)
-    return Looked(looked.starts[pairs], first, last)
+    return Coverage(looked.starts[pairs], first, last)

@@ -6,7 +6,7 @@ import pytest
 
 from addin.protocol.batch import Batches
 from addin.protocol.response_cache import ResponseCache
-from dataservice.client.fair_timeout import FairTimeout
+from dataservice.fair_timeout import FairTimeout
 from tests.dataservice.client.parts.scripted import Scripted, answer, signal
 from udfs.engine.session import Session
 
