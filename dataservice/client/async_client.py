@@ -30,7 +30,6 @@ from dataservice.client.contract.resources import HistoryResource, IndicesResour
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.client.cost import Cost, Refresh
 from dataservice.client.endpoints import Endpoints
-from dataservice.client.fetch import pages_of_catalogue, pages_of_window
 from dataservice.client.network.body import MAX_ANSWER_BYTES
 from dataservice.client.network.breaker import NEGATIVE_TTL_S, CircuitBreaker
 from dataservice.client.network.budget import Budget
@@ -39,6 +38,7 @@ from dataservice.client.network.credentials import check_limits, configured_key,
 from dataservice.client.network.sender import RequestSender
 from dataservice.client.network.transport import MAX_CONNECTIONS, Transport
 from dataservice.client.network.usage import UsageTracker
+from dataservice.client.pages import pages_of_catalogue, pages_of_window
 from dataservice.client.probe import MOST_REQUESTS, probed
 from dataservice.client.reader import ResourceReader
 from dataservice.client.single_flight import FetchLock
@@ -120,7 +120,7 @@ class AsyncClient(Endpoints):
         names = self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
         reading: dict[str, Any] = {"deadline_s": deadline_s, "clock": clock, "max_pages": max_pages}
         self._reader = ResourceReader(self._cache, self._sender, fetch_lock, names, evidence=evidence, **reading)
-        self._overview = Overview(self._cache, self._breaker, clock=clock)
+        self._overview = Overview(self._cache, self._breaker, self._reader.evidence, clock=clock)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_url!r}, key_id={self.key_id!r})"
@@ -358,6 +358,8 @@ class AsyncClient(Endpoints):
 
     def _go_by(self, profile: Profile) -> None:
         self._reader.evidence.now = profile.evidence
+        if profile.evidence.thin_details:
+            self._cache.distrust_details()
         self._end_paths(profile.evidence.path_end)
 
     async def profile(self) -> Profile | None:

@@ -11,11 +11,13 @@ import numpy as np
 from dataservice.client.cache.answer import Answer, Freshness
 from dataservice.client.cache.history import pulls_needed, window_of
 from dataservice.client.cache.spans import History
-from dataservice.client.contract.paging import COMMON_SIZES, pages_for
+from dataservice.client.contract.completeness.evidence import Evidence
+from dataservice.client.contract.completeness.thinning import OVERLAP_ROWS, days_of
+from dataservice.client.contract.paging import SEVERAL_ROWS, ends_early, most_pages
 from dataservice.client.contract.requests import CATALOGUE_LIMIT
 from dataservice.client.contract.resources import HistoryResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
-from dataservice.client.contract.windows import Window, day_before, utc_day
+from dataservice.client.contract.windows import Window, day_before, missing, utc_day
 from dataservice.observations import Observations
 
 
@@ -65,6 +67,9 @@ class Cost:
         return f"{self.range_text()} {'request' if self.number == 1 else 'requests'}"
 
 
+BESIDE = 2
+"""Observations that come with a window: of the day before it, and of the day behind it."""
+
 NOTHING = Cost(0, 0)
 ONE = Cost(1, 1)
 POSSIBLY_ONE = Cost(0, 1)
@@ -82,10 +87,16 @@ def catalogue_cost(known: Answer[Catalogue] | None) -> Cost:
 
 
 def history_cost(
-    resource: HistoryResource, history: History, detail: SignalDetail | None, now: float, rules: Freshness
+    resource: HistoryResource,
+    history: History,
+    detail: SignalDetail | None,
+    now: float,
+    rules: Freshness,
+    evidence: Evidence,
 ) -> Cost:
     """The pages of all pulls that a window needs; only one is sure, as what was there may have been taken back.
 
+    `evidence` is what pages have shown: how many rows they have, and whether they say what follows.
     Where it is not known how densely a series was observed, or when it began, nobody can know.
     """
     today = utc_day(now)
@@ -94,14 +105,14 @@ def history_cost(
     known = history.observations if len(history.observations) > 1 or detail is None else detail.history
     total = NOTHING
     for pull in pulls:
-        total += _pull_cost(known, history, pull, today)
-    total += _revision_cost(history, pulls, wanted)
+        total += _pull_cost(known, history, pull, today, evidence)
+    total += _revision_cost(history, pulls, wanted, evidence)
     return Cost(min(1, total.at_least), total.at_most)
 
 
-def _pull_cost(known: Observations, history: History, pull: Window, today: date) -> Cost:
+def _pull_cost(known: Observations, history: History, pull: Window, today: date, evidence: Evidence) -> Cost:
     inside = len(known.between(pull.start, pull.end))
-    if len(known) < 2:
+    if len(known) < 2 or (evidence.thin_over and days_of(pull, today) > evidence.thin_over):
         return ONE_OR_MORE
     spans = [span.window for span in history.spans]
     first, last = known.first_day, known.last_day
@@ -112,8 +123,9 @@ def _pull_cost(known: Observations, history: History, pull: Window, today: date)
     after = max(0, (min(pull.end, today) - max(last, day_before(pull.start))).days) if pull.end > last else 0
     between = _unknown_days(known, spans, pull) if spans else 0
     most = inside + (before + after + between) * _most_a_day(known)
-    asked_on = most + 2 >= min(COMMON_SIZES)  # a total may count such a page alone; some may have been taken back
-    return Cost(1, pages_for(most) + asked_on)
+    again = 0 if evidence.looks_agree or pull.end == date.max else OVERLAP_ROWS
+    stops = len(known) >= SEVERAL_ROWS and ends_early(known, min(pull.end, today))
+    return Cost(1, most_pages(most + BESIDE + again, evidence, ends_early=stops))
 
 
 def _unknown_days(known: Observations, spans: list[Window], pull: Window) -> int:
@@ -129,8 +141,10 @@ def _most_a_day(known: Observations) -> int:
     return int(counts.max())
 
 
-def _revision_cost(history: History, pulls: list[Window], wanted: Window) -> Cost:
+def _revision_cost(history: History, pulls: list[Window], wanted: Window, evidence: Evidence) -> Cost:
     """What a pull may cost on top: if it finds that known days were revised, the rest of the window is pulled again."""
-    again = [pull for pull in pulls if any(span.window.meets(pull) for span in history.spans)]
-    rest = len(history.inside(wanted)) - min((len(history.inside(pull)) for pull in again), default=0)
-    return Cost(0, pages_for(rest)) if again and rest > 0 else NOTHING
+    total = NOTHING
+    if any(span.window.meets(pull) for pull in pulls for span in history.spans):
+        for rest in missing(pulls, wanted):
+            total += Cost(0, most_pages(len(history.inside(rest)) + BESIDE, evidence, ends_early=False))
+    return total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
@@ -13,30 +13,33 @@ from typing import Any, cast
 from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
 from dataservice.client.cache.codec import pack
-from dataservice.client.cache.history import after_pull, gaps, pulls_needed, window_of
-from dataservice.client.cache.recent import settled, with_history
+from dataservice.client.cache.history import after_pull, gaps, pulls_needed, told_lately, window_of
+from dataservice.client.cache.recent import newest_alone, settled, with_history
 from dataservice.client.cache.spans import History
 from dataservice.client.contract import decode
-from dataservice.client.contract.body import Params
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidences
 from dataservice.client.contract.completeness.lists import ListKind, PulledList
 from dataservice.client.contract.completeness.looks import SEVERAL
+from dataservice.client.contract.completeness.thinning import (
+    PART_DAYS,
+    SHORTEST_PART_DAYS,
+    days_of,
+    leaves_out,
+    likely_start,
+    overlapping,
+    parts_of,
+    tells_alike,
+)
 from dataservice.client.contract.paging import (
-    FEWEST_ON_A_PAGE,
     MAX_PAGES,
     Pulled,
-    catalogue_may_be_cut,
-    is_silent,
-    next_offset,
     too_many_pages,
 )
 from dataservice.client.contract.requests import (
     HISTORY_LIMIT,
     LIST_LIMIT,
     Request,
-    catalogue_request,
     first_request,
-    observations_request,
 )
 from dataservice.client.contract.resources import (
     CatalogueResource,
@@ -52,10 +55,10 @@ from dataservice.client.contract.results import Catalogue, Currents, Indices, Pa
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.client.network.call_context import CallContext, Meter
 from dataservice.client.network.sender import RequestSender
+from dataservice.client.pages import pages_of_catalogue, pages_of_window
 from dataservice.errors import (
     DataServiceError,
     DeadlineExceededError,
-    InvalidRequestError,
     MalformedAnswerError,
     NotFoundError,
 )
@@ -186,10 +189,13 @@ class Fetcher:
         return value, pack(value)
 
     async def _history(self, resource: HistoryResource, context: CallContext) -> Answer[Any]:
+        was_thin = self.evidence.now.thin_details
         history = await self._cache.history_at_hand(resource.slug, self._clock())
         now, wanted = self._time_and_window(resource)
         for pull in pulls_needed(history, wanted, now, self._cache.rules):
             history = await self._pull(resource, history, pull, context)
+        if self.evidence.now.thin_details and not was_thin:
+            return await self._history(resource, context)
         now, wanted = self._time_and_window(resource)
         for gap in gaps(history, wanted, now):  # a check may have found a revision: pull what it made doubtful
             history = await self._pull(resource, history, gap, context)
@@ -203,16 +209,92 @@ class Fetcher:
         return now, window_of(resource.start, resource.end, utc_day(now))
 
     async def _pull(self, resource: HistoryResource, history: History, window: Window, context: CallContext) -> History:
-        """The history with `window` pulled; if a pull breaks off, what arrived is kept and not asked for again."""
-        begin = pulled = self._begin(resource.slug, window)
+        """The history with `window` pulled, in parts where longer windows are known to be thinned out."""
+        most_days = self.evidence.now.thin_over
+        if not most_days or days_of(window, utc_day(self._clock())) <= most_days:
+            return await self._pull_at_once(resource, history, window, context)
+        first = None
+        if window.start == date.min:  # thinned out, it tells where the series begins
+            begin = self._begin(resource.slug, window)
+            async for arrived in pages_of_window(
+                self._sender, context, resource.slug, begin, self.evidence, max_pages=self._max_pages
+            ):
+                first = arrived.arrived.first_day if len(arrived.arrived) else None
+            if first is None:
+                return await self._pull_at_once(resource, history, window, context)
+        return await self._pull_in_parts(resource, history, window, context, first)
+
+    async def _pull_in_parts(
+        self, resource: HistoryResource, history: History, window: Window, context: CallContext, first: date | None
+    ) -> History:
+        """The history with `window` pulled part by part, of a series that was shown from the day `first` on."""
+        start = window.start if first is None else max(window.start, likely_start(first))
+        today = utc_day(self._clock())
+        parts = parts_of(Window(start, window.end), today, self.evidence.now.thin_over)
+        if len(parts) > self._max_pages:
+            what, request = f"the observations of {resource.slug}", first_request(resource)
+            error = too_many_pages(what, self._max_pages, "long windows are thinned out; ask for a shorter one")
+            raise self._sender.refused(error, request, context)
+        for part in parts:
+            since = window.start if part.start == start else part.start
+            history = await self._pull_at_once(resource, history, part, context, since)
+        return history
+
+    def _compare(self, slug: str, history: History, arrived: Pulled) -> bool:
+        """Compare a window with what is known of its days otherwise; whether it was thinned out.
+
+        Where what is known was, by a detail, no detail counts from now on but for its newest row.
+        """
+        now, found, seen = self._clock(), arrived.observations, self.evidence.now
+        known = told_lately(history, arrived.window, now, self._cache.rules)
+        if leaves_out(found, known):
+            days = days_of(arrived.window, utc_day(self._clock()))
+            half = min(days, seen.thin_over or 2 * PART_DAYS) // 2
+            self.evidence.now = replace(seen, thin_over=max(half, SHORTEST_PART_DAYS), looks_agree=False)
+            if days <= SHORTEST_PART_DAYS:
+                raise MalformedAnswerError(
+                    f"{len(found)} observations from {arrived.window.start} on, where {len(known)} are known"
+                )
+            return True
+        detail = self._cache.memory.get(SignalResource(slug))
+        if detail is not None and detail.is_fresh(now) and leaves_out(detail.value.history, found):
+            self.evidence.now = replace(seen, thin_details=True, looks_agree=False)
+            self._cache.distrust_details()
+        elif tells_alike(known, found):
+            self.evidence.now = replace(seen, looks_agree=True)
+        return False
+
+    async def _pull_at_once(
+        self,
+        resource: HistoryResource,
+        history: History,
+        window: Window,
+        context: CallContext,
+        since: date | None = None,
+    ) -> History:
+        """The history with `window` pulled; if a pull breaks off, what arrived is kept and not asked for again.
+
+        Nothing lies between the day `since` and the window. Some days more are asked for that are known already: they
+        show whether a service tells the same of them.
+        """
+        seen = self.evidence.now
+        asked = window if seen.looks_agree else overlapping(window, history.observations, seen.page_rows)
+        begin = pulled = self._begin(resource.slug, asked)
+        first, thin = cast("date | None", None), self.evidence.now.thin_details
         try:
             async for arrived in pages_of_window(
                 self._sender, context, resource.slug, begin, self.evidence, max_pages=self._max_pages
             ):
                 self._check_empty(resource, arrived, context)
-                pulled = arrived
+                if arrived.complete and not arrived.problem and self._compare(resource.slug, history, arrived):
+                    first, pulled = arrived.observations.first_day, begin
+                    continue  # it was the last page
+                pulled = begin if arrived.problem else arrived
         finally:
-            days = pulled.known_window()
+            days = pulled.known_window().within(window)
+            days = Window(min(days.start, since or days.start), days.end)
+            if self.evidence.now.thin_details and not thin:
+                history = self._cache.history_without_detail(resource.slug)
             if pulled.pages and days:
                 now = self._cache.rules.arrival(self._clock())
                 found = pulled.observations.between(days.start, days.end)
@@ -221,6 +303,8 @@ class Fetcher:
                 await self._cache.archive.look(resource.slug, days, found, now)
                 change = partial(after_pull, pulled=days, found=found, now=now)
                 history = await self._cache.learn(resource, history, change, now)
+        if first is not None:
+            return await self._pull_in_parts(resource, history, window, context, first)
         return history
 
     def _check_empty(self, resource: HistoryResource, pulled: Pulled, context: CallContext) -> None:
@@ -284,97 +368,10 @@ def _arrived(resource: Resource[Any], evidence: Evidences, body: bytes) -> tuple
     """What a body says of a signal, and the bytes to keep; it must be about the very signal that was asked for."""
     evidence.heed(body)
     value = settled(decode.signal_detail(body, evidence.now.day_first))
+    if evidence.now.thin_details:
+        value = newest_alone(value)
     if not isinstance(resource, SignalResource):
         raise TypeError(f"no request answers {resource!r}")
     if value.signal.slug.casefold() != resource.slug.casefold():
         raise MalformedAnswerError(f"an answer about {value.signal.slug[:60]!r}, asked for {resource.slug!r}")
     return value, pack(value)
-
-
-@decode.readable
-def _catalogue_page(body: bytes) -> decode.CataloguePage:
-    page = decode.catalogue_page(body)
-    pack(Catalogue(page.signals))  # refused here if it could not be kept
-    return page
-
-
-async def pages_of_catalogue(
-    sender: RequestSender, context: CallContext, category: str | None = None, *, max_pages: int | None = None
-) -> AsyncIterator[decode.CataloguePage]:
-    """The pages of the catalogue, one request each; raises `TooManyPagesError` instead of asking for too many."""
-    offset: int | None = 0
-    known: set[str] = set()
-    further: Params = ()
-    most = left = 0  # what is left is believed from the second page on: who ignores `offset` may tell any total
-    for pages in count():
-        if offset is None:
-            return
-        if max_pages is not None and max(pages + 1, pages + left if pages > 1 else 0) > max_pages:
-            raise sender.refused(
-                too_many_pages("the signals", max_pages, "search the service's own site"), catalogue_request(0), context
-            )
-        request = catalogue_request(0 if further else offset, category).further(further)
-        page = await sender.fetch(request, context, _catalogue_page)
-        yield replace(page, may_be_cut=catalogue_may_be_cut(page, known, is_first=not pages))
-        try:
-            offset, most = next_offset(offset, page, known, most), max(most, page.rows)
-        except MalformedAnswerError as error:
-            raise sender.refused(error, request, context) from None
-        further = page.further if page.more else ()
-        left = 0 if offset is None else page.pages_behind(offset)
-        known.update(signal.slug for signal in page.signals)
-
-
-async def pages_of_window(
-    sender: RequestSender,
-    context: CallContext,
-    slug: str,
-    begin: Pulled,
-    evidence: Evidences,
-    *,
-    max_pages: int | None = None,
-) -> AsyncIterator[Pulled]:
-    """Return what has arrived of a window of observations after each of its pages, one request each.
-
-    Raises `TooManyPagesError` instead of asking for too many, as soon as the service tells how many there are.
-    """
-    pulled, left = begin, 0
-    while (position := pulled.next) is not None:
-        tried = evidence.now
-        asked = tried.asked_window(position.start, position.end or pulled.window.end, is_first=not pulled.pages)
-        if position.further:
-            asked = replace(asked, start=position.asked)
-        request = observations_request(slug, asked.start, asked.end).further(position.further)
-        if max_pages is not None and pulled.pages + left >= max_pages:
-            what = f"the observations of {slug}"
-            error = too_many_pages(what, max_pages, "ask for a shorter window")
-            raise sender.refused(error, request, context)
-        known_day = position.start if pulled.pages and position.end is None else None
-        try:
-            page, pulled = await sender.fetch(
-                request, context, partial(_with_page, pulled, evidence, asked.start, known_day)
-            )
-        except InvalidRequestError:
-            if not pulled.window.is_open or not evidence.try_other_bounds(tried):
-                raise
-            sender.pardon(request, context)
-        else:
-            is_page = page.rows >= min(page.limit or FEWEST_ON_A_PAGE, FEWEST_ON_A_PAGE)
-            left = page.pages_left if is_page and not pulled.complete else 0
-            yield pulled
-
-
-@decode.readable
-def _with_page(
-    pulled: Pulled, evidence: Evidences, asked: date | None, known_day: date | None, body: bytes
-) -> tuple[decode.ObservationsPage, Pulled]:
-    evidence.heed(body)
-    page = decode.observations_page(body, evidence.now.day_first)
-    seen = evidence.now.after(page, asked, known_day)
-    result = pulled.with_page(page, seen, asked)
-    is_new = len(result.arrived) > len(pulled.arrived)
-    is_idle = result.complete and (pulled.promised or page.more is True) and not is_new
-    if result.complete and result.pages_new == 1 and is_silent(page):
-        seen = seen.after_window(result.observations)
-    evidence.now = replace(seen, claims_are_idle=True) if is_idle else seen
-    return page, result

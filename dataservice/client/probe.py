@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from dataservice.client.contract.body import Body, version_in
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, OPEN_BOUNDS, Evidence
+from dataservice.client.contract.completeness.thinning import PART_DAYS
 from dataservice.client.contract.decode import observations_page
 from dataservice.client.contract.probing.looks import FEEDS, Looks, reading_field
 from dataservice.client.contract.probing.questions import findings
@@ -175,6 +176,8 @@ class _Probe:
             bounds=self._bounds,
             path_end=self._path_end,
             reading=reading_field(self.looks),
+            thin_details=self.looks.has_thin_details(),
+            thin_over=PART_DAYS if self.looks.has_thin_windows() else 0,
             lists=self.looks.lists(),
             newest_rows=self.looks.newest_rows(),
             version=next(filter(None, map(version_in, self.looks.answers.values())), ""),

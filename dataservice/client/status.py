@@ -16,6 +16,7 @@ from dataservice.client.cache.answer import Answer, Freshness, Source
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.cache.history import findings, pulls_needed, window_of
 from dataservice.client.cache.spans import History
+from dataservice.client.contract.completeness.evidence import Evidences
 from dataservice.client.contract.paging import pages_for
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, can_exist, first_request
 from dataservice.client.contract.resources import (
@@ -99,8 +100,11 @@ def state_of(answer: Answer[Any] | None, blocking: DataServiceError | None, now:
 class Overview:
     """Looks at the cache and the breaker of one client."""
 
-    def __init__(self, cache: AnswerCache, breaker: CircuitBreaker, *, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, cache: AnswerCache, breaker: CircuitBreaker, evidence: Evidences, *, clock: Callable[[], float]
+    ) -> None:
         self._cache = cache
+        self._evidence = evidence
         self._breaker = breaker
         self._clock = clock
 
@@ -152,7 +156,8 @@ class Overview:
                     history = await self._cache.history_at_hand(slug, now)
                 else:
                     history = await self._cache.history_after(slug, shown_from, now)
-                return cost.history_cost(resource, history, detail.value if detail else None, now, rules)
+                known_detail = detail.value if detail else None
+                return cost.history_cost(resource, history, known_detail, now, rules, self._evidence.now)
             case WireResource() if not self._breaker.is_wire_open:
                 return POSSIBLY_ONE  # another answer may tell before that the key's tier does not open it
             case _:

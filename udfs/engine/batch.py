@@ -6,12 +6,12 @@ once, and goes on. What memory holds is answered at once, without a round. `need
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from dataservice.client import Answer, CatalogueCheck, Meter, Miss, Resource
+from dataservice.client import Answer, CatalogueCheck, HistoryResource, Meter, Miss, Resource
 from dataservice.errors import DataServiceError, NotFoundError
-from udfs.engine.effects import JOIN, PAUSE, Asking, Beside, Question, Reply
+from udfs.engine.effects import JOIN, PAUSE, Asking, Beside, Question, Reply, Sought
 from udfs.engine.following import Gate, ResultSink
 from udfs.engine.run import Resolved, Run
 from udfs.engine.scheduler import Round, WaitIndex, few_first, in_order, side_by_side
@@ -62,6 +62,10 @@ class Batch:
         """The requests of each read that no function was charged with yet."""
         self._waiting: list[Run] = []
         self._looked_up: dict[Resource[Any], Reply] = {}
+        self._known_past: set[Hashable] = set()
+        """The families of windows of which a cache knows something."""
+        self._seekers: list[Run] = []
+        """Who has said what it will fetch if nothing at hand is enough."""
         self._exist = 0
         """How many of the names exist that were in doubt."""
         self._open: list[Sequence[Run]] = []
@@ -97,7 +101,8 @@ class Batch:
     def _missing(self, asking: Sequence[Run]) -> dict[Question, None]:
         """Return what these functions ask that has no reply yet, and is to be asked in this round."""
         asked = {question: None for run in asking for question in run.questions if question not in self._learned}
-        plan = Round(asked)
+        sought = [run.sought for run in self._seekers if run.is_looking] if self._seekers else ()
+        plan = Round(asked, sought, self._known_past)
         for question in plan.spared:
             self._learn(question, None)
         left_out = plan.spared | plan.later
@@ -171,6 +176,9 @@ class Batch:
                 break
             if isinstance(questions, Beside):
                 given = self._begin_beside(run, questions.askings)
+            elif isinstance(questions, Sought):
+                run.sought, given = questions.resource, ()
+                self._seekers.append(run)
             elif questions is JOIN and not run.open_parts:
                 given = ()
             elif questions is PAUSE or questions is JOIN or (given := self._replies(run, questions)) is None:
@@ -273,10 +281,13 @@ class Batch:
         async for run in cooperative(runs):
             self._take_turn(run)
         if name not in self._learned:  # else others asked for it in this round
-            if not self._askers.add(name, [run for run in runs if name in run.questions]):
+            asked = [each for each in self._missing(runs) if each.resource == name.resource and each.may_fetch]
+            if not asked:
                 self._open.append(runs)
                 return None
-            await self._ask(name)
+            for each in asked:
+                self._askers.add(each, [run for run in runs if each in run.questions])
+                await self._ask(each)
         learned = self._learned.get(name)
         return None if learned is None else not isinstance(learned.replies[0], NotFoundError)
 
@@ -308,6 +319,8 @@ class Batch:
         if miss is not None:
             return _peek(question, self._reader) or miss.last_known  # the batch itself may have fetched it meanwhile
         found = await self._reader.last_known(question.resource)
+        if found is not None and isinstance(question.resource, HistoryResource):
+            self._known_past.add(question.resource.family)
         if found is None or not found.is_fresh(self._now):
             self._misses[question.resource] = Miss(found)
         return found

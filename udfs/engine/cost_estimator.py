@@ -197,12 +197,20 @@ class CostEstimator:
         if isinstance(resource, HistoryResource) and self._guess is Guess.DAILY:
             return cast("T", guessed(resource, self._guess, self._now))  # enough, however old what is known
         if isinstance(resource, HistoryResource) and self._guess is Guess.EMPTY:
-            is_long = known is not None and len(cast("Observations", known.value)) > HISTORY_LIMIT
-            return known.value if is_long and known else cast("T", Observations.empty())  # it may have been taken back
+            found = Observations.empty() if known is None else cast("Observations", known.value)
+            return cast("T", await self._taken_back(resource.slug, found))
         is_moving = self._guess is Guess.DAILY or (self._guess is Guess.EMPTY and known is not None)
         if isinstance(resource, SignalResource) and is_moving:
             return cast("T", await self._moved_on(resource, cast("Answer[SignalDetail] | None", known)))
         return guessed(resource, self._guess, self._now) if known is None else known.value
+
+    async def _taken_back(self, slug: str, found: Observations) -> Observations:
+        """The part of a history that may be left: of a short one nothing, of the beginning of a long series less."""
+        if len(found) <= HISTORY_LIMIT:
+            return found[:0]
+        whole = await self._client.last_known(HistoryResource(slug))
+        begins = whole is not None and len(whole.value) > 0 and whole.value.first_day == found.first_day
+        return _shorter(found) if begins else found
 
     async def _moved_on(self, resource: SignalResource, known: Answer[SignalDetail] | None) -> SignalDetail:
         """A detail as it may be now: what was known has moved on with the days, and reaches back less far."""
@@ -266,7 +274,7 @@ def _together(reads: Sequence[tuple[Resource[Any], Cost]]) -> Cost:
 
 
 def _shorter(history: Observations) -> Observations:
-    """The newer part of a detail's history: as little as the next one may hold, and no proof that it is the whole."""
+    """The newer part of a history: as little as the next one may hold, and no proof that it is the whole."""
     if not len(history):
         return history
     first, last = history.times[0], history.times[-1]

@@ -27,8 +27,9 @@ FRESH = 0.0
 EVER = float("inf")
 """As the `max_age_s` of `have`: however old. As a time: never."""
 
-INTERNED = 65_536
-"""Questions kept so that equal ones are one object with its hash worked out once: the cells of a large workbook."""
+INTERNED = 16_384
+"""Questions kept so that equal ones are one object with its hash worked out once: those of a large workbook, a kilobyte
+each. Whoever makes names up fills it, too, for nothing."""
 
 
 class Question(msgspec.Struct, frozen=True, cache_hash=True):
@@ -41,6 +42,8 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
     """What it saves the asker from asking for, should that not exist; then it may be fetched all the same."""
     unless: Resource[Any] | None = None
     """What makes it needless if a fetch of the same round brings that: then it is not fetched, the reply is None."""
+    if_new: bool = False
+    """Whether that counts only where nothing is known of the signal's past: else its detail refreshes that as well."""
     only_memory: bool = False
     """Whether a cached answer is accepted from memory only, so that the asker never waits for a store."""
     records: int = 0
@@ -98,6 +101,12 @@ class Beside(msgspec.Struct, frozen=True, eq=False):
     """Functions that the driver is to begin beside the one that yields this: it gives back each, to end later."""
 
     askings: Sequence[Asking[Any]]
+
+
+class Sought(msgspec.Struct, frozen=True):
+    """Tells the driver which resource a function will fetch, or a part of it, if nothing at hand is enough."""
+
+    resource: Resource[Any]
 
 
 class Ended(Protocol):
@@ -158,9 +167,15 @@ async def in_memory(resource: Resource[T]) -> Answer[T] | None:
 async def need_unless(resource: Resource[T], *, brought: Resource[Any]) -> bool:
     """Return whether the answer to `resource`, or why there is none, is at hand now: `need` gives it.
 
-    Not so where others of the batch fetch what holds `brought` at this moment: then that is at hand.
+    Not so where others of the batch fetch what holds `brought`: then that is at hand.
     """
-    return (await ask((Question(resource, unless=brought),)))[0] is not None
+    return (await ask((_question(resource, unless=brought),)))[0] is not None
+
+
+@coroutine
+def tell_sought(resource: Resource[Any]) -> Generator[Sought, Sequence[Reply], None]:
+    """Say that `resource` will be fetched if nothing at hand is enough: who needs no more can wait for it."""
+    yield Sought(resource)
 
 
 async def have_instead(resource: Resource[T], of: Resource[Any], *, max_age_s: float) -> Answer[T] | None:

@@ -76,10 +76,18 @@ class Run(msgspec.Struct, eq=False):
     """The answers that went into its result; None where nobody wants to know them."""
     given_up: bool = False
     """Whether it was ended because nobody wanted its result any more."""
+    sought: Resource[Any] | None = None
+    """What it has said that it will fetch if nothing at hand is enough."""
     within: Run | None = None
     """The function that began it as one of its parts."""
     open_parts: int = 0
     """How many of its own parts have not ended."""
+
+    @property
+    def is_looking(self) -> bool:
+        """Return whether it asks for what is at hand, and fetches nothing yet."""
+        questions = self.questions
+        return bool(questions) and all(question.cached_max_age_s is not None for question in questions)
 
     @property
     def whole(self) -> Run:

@@ -39,10 +39,17 @@ class Round:
     """What a round asks: of each signal its detail, or its windows, and never both side by side.
 
     `spared` are details in whose place a window is fetched that is enough; `later` are windows that wait for a detail
-    of this round: it brings a part of them, and whoever asked for it may want a wider one.
+    of this round: it brings a part of them, and whoever asked for it may want a wider one. `later` are also details
+    that wait for those who have `sought` such a window, and look for it in the caches. `known` are the families of
+    windows of which something is known.
     """
 
-    def __init__(self, questions: Iterable[Question]) -> None:
+    def __init__(
+        self,
+        questions: Iterable[Question],
+        sought: Iterable[Resource[Any] | None] = (),
+        known: Container[Hashable] = (),
+    ) -> None:
         fetched = [each for each in questions if each.cached_max_age_s is None]
         windows: dict[str, list[Question]] = {}
         details: dict[str, list[Question]] = {}
@@ -54,16 +61,23 @@ class Round:
         self.spared: set[Question] = set()
         self.later: set[Question] = set()
         for slug in details.keys() & windows.keys():
-            if all(_is_brought(detail, windows[slug]) for detail in details[slug]):
+            if all(_is_brought(detail, windows[slug], known) for detail in details[slug]):
                 self.spared.update(details[slug])
             else:
                 self.later.update(windows[slug])
+        for resource in sought:
+            if isinstance(resource, HistoryResource) and resource.slug in details.keys() - windows.keys():
+                waiting = details[resource.slug]
+                if all(_is_brought(detail, [Question(resource)], known) for detail in waiting):
+                    self.later.update(waiting)
 
 
-def _is_brought(detail: Question, windows: Iterable[Question]) -> bool:
+def _is_brought(detail: Question, windows: Iterable[Question], known: Container[Hashable]) -> bool:
     """Return whether one of these windows makes a detail needless."""
     unless = detail.unless
-    return unless is not None and any(window.resource.covers(unless) for window in windows)
+    if unless is None or (detail.if_new and unless.family in known):
+        return False
+    return any(window.resource.covers(unless) for window in windows)
 
 
 async def in_order(questions: Sequence[Question]) -> Sequence[Sequence[Question]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import Annotated, Any
 
 from dataservice.client import Answer, SignalDetail, SignalResource
@@ -171,9 +172,9 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     if vintage.as_of is not None and name in OBSERVED:
         found = await observed_as_of(slug, at, vintage, with_previous=name in NEEDS_PREVIOUS)
         return _field_of(found, name, slug)
-    if not await fresh_detail(slug) and (told := await _told_beside(slug, name, at, today, vintage)) is not MORE:
-        return told
     try:
+        if not await fresh_detail(slug) and (told := await _told_beside(slug, name, at, today, vintage)) is not MORE:
+            return told
         answer = await need_detail(slug)
     except DataServiceError:
         if (told := await _told_beside(slug, name, at, today, vintage, is_last_known=True)) is MORE:
@@ -209,7 +210,7 @@ async def _told_beside(
         return MORE if told is None else told
     if name not in OBSERVED or vintage != PRESENT:
         return MORE
-    look = last_known_in_history if is_last_known else observed_in_history
+    look = last_known_in_history if is_last_known else partial(observed_in_history, may_wait=True)
     found = await look(slug, at, today, with_previous=name in NEEDS_PREVIOUS)
     return MORE if found is None else _field_of(found, name, slug)
 

@@ -46,14 +46,14 @@ async def slug_of(name: str) -> str:
 
     Raises `NoDataError` with the nearest name where a catalogue less than a day old does not know it.
     """
-    return name if await fresh_detail(name) else await _listed(name)
+    return name if await fresh_detail(name) else await listed(name)
 
 
 async def need_detail(name: str) -> Answer[SignalDetail]:
     """The answer about the signal called `name`; raises `NoDataError` where there is none of that name."""
     asked = asked_under(name)  # written out, because nearly every cell asks this
     found = (await ask(asked))[0] if asked else None
-    return found or await need_of(name, _signal(await _listed(name)))  # type: ignore[return-value]
+    return found or await need_of(name, _signal(await listed(name)))  # type: ignore[return-value]
 
 
 async def need_of(name: str, resource: Resource[T]) -> Answer[T]:
@@ -104,7 +104,7 @@ def asked_under(name: str) -> Sequence[Question]:
     return asked_at_hand(_signal(name), max_age_s=FRESH) if looks_like_slug(name) else ()
 
 
-async def _listed(name: str) -> str:
+async def listed(name: str) -> str:
     """The slug by a catalogue, or the name itself where none is at hand and it may be a slug."""
     any_age = await have(CATALOGUE, max_age_s=EVER)
     signal = any_age.value.find(name) if any_age else None

@@ -20,9 +20,21 @@ from dataservice.client.contract import Window as Days
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
 from udfs.arguments.dates import as_day
-from udfs.engine.effects import EVER, FRESH, INTERNED, Question, Reply, ask, asked_at_hand, have, in_memory, need_unless
+from udfs.engine.effects import (
+    EVER,
+    FRESH,
+    INTERNED,
+    Question,
+    Reply,
+    ask,
+    asked_at_hand,
+    have,
+    in_memory,
+    need_unless,
+    tell_sought,
+)
 from udfs.errors import NoDataError
-from udfs.records.resolve import need_of, slug_of
+from udfs.records.resolve import listed, need_of, slug_of
 from udfs.timeseries.by_day import ByDay, Observed, Values, by_day
 from udfs.timeseries.coverage import Known, Window, days_before, recent, which_resource
 
@@ -70,6 +82,8 @@ async def known_series(name: str, window: Window, today: date) -> Series:
         return Series(name, held)
     slug = await slug_of(name)
     detail, stored = SignalResource(slug), replace(stored, slug=slug)
+    if not is_near:
+        await tell_sought(stored)
     at_hand = await have(detail, max_age_s=FRESH)
     near = recent(at_hand.value) if at_hand else None
     known = near if near is None or is_near else near.cut(stored.start)
@@ -127,16 +141,25 @@ def latest(detail: SignalDetail, values: Values | None = None) -> Observed:
     return near.observed(len(near) - 1, near.places(len(near) - 1, 1), values)
 
 
-async def observed_in_history(slug: str, day: date | None, today: date, *, with_previous: bool) -> Observed | None:
+async def observed_in_history(
+    name: str, day: date | None, today: date, *, with_previous: bool, may_wait: bool = False
+) -> Observed | None:
     """The latest observation, or the last one up to a `day`, out of a fresh history in memory; None without one.
 
-    Nor where the signal's last detail reached further: windows of such a service come behind.
+    Nor where the signal's last detail reached further: windows of such a service come behind. Of a new signal,
+    who `may_wait` for others of the batch that fetch such a window finds it there: one request for both. Else the
+    detail is at hand after that, or why there is none. Raises `NoDataError` where there is no such signal.
     """
-    window = _near(slug, day, today)
+    window = _near(name, day, today)
     found = _known(window, await in_memory(window))
+    if found is None and may_wait:
+        name = await listed(name)
+        window = _near(name, day, today)
+        if (await ask((Question(SignalResource(name), unless=_near(name, None, today), if_new=True),)))[0] is None:
+            found = _known(window, await have(window, max_age_s=JUST_NOW_S))
     if found is None or not len(found.observations):
         return None
-    detail = await have(SignalResource(slug), max_age_s=EVER)
+    detail = await have(SignalResource(name), max_age_s=EVER)
     shown = detail.value.last_day if detail and day is None else None
     if shown is not None and shown > found.observations.last_day:
         return None

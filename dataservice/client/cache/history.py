@@ -101,6 +101,15 @@ def _known_before(history: History, wanted: Window, hole: Window) -> Findings | 
     return Findings(history.inside(known), fetched_at, fetched_at)
 
 
+def told_lately(history: History, window: Window, now: float, rules: Freshness) -> Observations:
+    """The observations of a window as they were told so lately that they count as fresh."""
+    found = history.observations[:0]
+    for span in history.spans:
+        if not span.revised and rules.is_fresh(span.pulled_at, now) and span.window.meets(window):
+            found = found.merged(history.inside(span.window.within(window)))
+    return found
+
+
 def after_pull(history: History, pulled: Window, found: Observations, now: float) -> History:
     """The history after the service gave `found` as all observations of the days `pulled`.
 

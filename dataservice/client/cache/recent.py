@@ -43,6 +43,11 @@ def settled(detail: SignalDetail) -> SignalDetail:
     return with_history(detail, history.merged(told))
 
 
+def newest_alone(detail: SignalDetail) -> SignalDetail:
+    """The detail without its history, of a service that leaves rows out of it."""
+    return SignalDetail(detail.signal, detail.latest, Observations.empty())
+
+
 def not_behind(detail: SignalDetail, shown: Observations) -> SignalDetail:
     """The detail with the observations that are `shown` elsewhere at this time and are newer than its own."""
     if not len(detail.history):

@@ -17,7 +17,14 @@ from dataservice.client.cache.answer import Answer, Source
 from dataservice.client.cache.codec import pack, unpack
 from dataservice.client.cache.histories import Histories
 from dataservice.client.cache.history import findings, window_of
-from dataservice.client.cache.recent import contradicts, corrected, window_of_detail, with_detail, with_history
+from dataservice.client.cache.recent import (
+    contradicts,
+    corrected,
+    newest_alone,
+    window_of_detail,
+    with_detail,
+    with_history,
+)
 from dataservice.client.cache.spans import History
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
 from dataservice.client.cache.vintages_from_cache import vintages_from_cache
@@ -52,6 +59,8 @@ class SignalAnswers(StoredAnswers):
         self._looked: LRUCache[str, float] = LRUCache(MAX_ABSENT)
         """When the history of a signal was last looked up in the store."""
         self._looks: LRUCache[str, int] = LRUCache(MAX_ABSENT)
+        self.has_thin_details = False
+        """Whether recent histories leave out what windows show."""
         self._unkept: LRUCache[str, None] = LRUCache(MAX_ABSENT)
         """Signals of which the store had no detail, when it was looked up."""
         self._named: LRUCache[str, Signal] = LRUCache(MAX_ABSENT)
@@ -142,6 +151,19 @@ class SignalAnswers(StoredAnswers):
         if held is None:
             return await self.history(slug, now)
         return self._united(slug, held, self.memory.get(SignalResource(slug)))
+
+    def history_without_detail(self, slug: str) -> History:
+        """What was pulled of a signal's past, as far as it is in memory, without what its detail says."""
+        return self._histories.held(slug) or History.nothing()
+
+    def distrust_details(self) -> None:
+        """Let no detail that is at hand tell more than its newest observation: the service leaves rows out of them."""
+        self.has_thin_details = True
+        for resource in self.memory.resources():
+            known = self.memory.get(resource)
+            if isinstance(resource, SignalResource) and known is not None:
+                self._remember(resource, replace(known, value=newest_alone(known.value)), 0)
+                self.memory.drop_family(HistoryResource(resource.slug))
 
     async def history_after(self, slug: str, since: date, now: float) -> History:
         """What will be known of a signal's past when its detail is replaced by one that shows the days from `since` on.
@@ -303,6 +325,9 @@ class SignalAnswers(StoredAnswers):
         answer = await super()._unpacked(resource, now)
         if not isinstance(resource, SignalResource):
             return answer
+        if answer is not None and self.has_thin_details:
+            answer = replace(answer, value=cast("T", newest_alone(cast("SignalDetail", answer.value))))
+            self._remember(resource, answer, 0)
         held = self._histories.held(resource.slug)
         self._looks[resource.slug] = self._looks.get(resource.slug, 0) + 1
         if answer is None:

@@ -85,6 +85,32 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """What a page said of how many observations there are from the day on that it was asked for."""
+
+    total: int
+    page: ObservationsPage
+
+    def is_all_behind(self, now: Counted, asked: date | None) -> bool:
+        """Return whether the next page counts as many, and all of this one lies behind the day `asked` for next."""
+        return (
+            now.total == self.total
+            and asked is not None
+            and len(self.page.observations.between(asked)) == len(self.page.observations)
+        )
+
+    def least_behind(self, now: Counted, asked: date | None) -> int:
+        """How many observations lie at least behind the day that was `asked` for next, by what this page counted.
+
+        Those of that very day are due again where the next page shows any of it. It may leave them all out.
+        """
+        found, behind = self.page.observations, now.page.observations
+        if asked is not None and len(behind) and behind.first_day == asked:
+            return self.total - self.page.rows + len(found.between(asked))
+        return self.total - self.page.rows if _is_one_a_day(found) else 0
+
+
+@dataclass(frozen=True, slots=True)
 class Pulled:
     """The observations of a window as far as its pages have arrived.
 
@@ -103,6 +129,14 @@ class Pulled:
     promised: bool = False
     pages_new: int = 0
     """How many pages brought something new."""
+    longest: int = 0
+    """The most rows of a page."""
+    counted: Counted | None = None
+    """How many there are, as the page before told it."""
+    is_unclear: bool = False
+    """Whether its last page counts as many as the one before it, which both readings of a total would have so."""
+    problem: str = ""
+    """What contradicts that all of what is told to be there has come; then nothing of it is to be relied on."""
 
     @classmethod
     def begin(cls, window: Window, newest: date | None = None, last: date | None = None) -> Pulled:
@@ -145,6 +179,8 @@ class Pulled:
             )
         if position.end is not None:
             return self._looked_back(found.between(position.start, position.end), page, evidence)
+        if problem := self._contradicted(page, position, evidence, asked):
+            return replace(self, pages=self.pages + 1, next=None, problem=problem)
         if self._may_lack(position, asked, evidence):
             return replace(self, pages=self.pages + 1, next=position)  # what came lies behind rows that did not
         together = self.arrived.merged(found)
@@ -155,6 +191,9 @@ class Pulled:
             pages=self.pages + 1,
             promised=_claims(page, evidence),
             pages_new=self.pages_new + is_new,
+            longest=max(self.longest, page.rows),
+            counted=(counted := _counted(page, position)),
+            is_unclear=counted is not None and self.counted is not None and self.counted.is_all_behind(counted, asked),
         )
         done = replace(result, next=_look_back(result) if _may_be_cut(result, page, evidence) else None)
         follows = self._follows(page, evidence)
@@ -183,6 +222,22 @@ class Pulled:
         result = replace(result, arrived=older.merged(self.arrived), pages_new=self.pages_new + 1)
         return result if page.rows < evidence.newest_rows else replace(result, next=_look_back(result))
 
+    def _contradicted(self, page: ObservationsPage, position: Position, evidence: Evidence, asked: date | None) -> str:
+        """What this page says against the one before it, where both count what lies behind the day asked for.
+
+        A total that is the same for another day counts something else.
+        """
+        before, now = self.counted, _counted(page, position)
+        if before is None or now is None or now.total == before.total or evidence.claims_are_idle:
+            return ""
+        due = before.least_behind(now, asked)
+        if now.total < due:
+            return f"{due:,} observations are due from {asked} on, and the service knows of {now.total:,}"
+        is_new = bool(len(self.arrived.merged(page.observations)) > len(self.arrived))
+        if now.total > page.rows and not is_new:
+            return f"{now.total:,} observations are said to lie from {asked} on, and {page.rows:,} came"
+        return ""
+
     def _may_lack(self, position: Position, asked: date | None, evidence: Evidence) -> bool:
         """Return whether a page behind the first left out rows of the day that it began with: `start` turned out to."""
         is_behind = bool(self.pages) and asked == position.start and not position.further
@@ -191,8 +246,10 @@ class Pulled:
     def _follows(self, page: ObservationsPage, evidence: Evidence) -> bool | None:
         """Return whether other rows of the window follow a page; None where that is not known yet."""
         found = page.observations
-        if not len(found) or found.last_day > self.window.end:
+        if not len(found):
             return False
+        if found.last_day > self.window.end:  # the one day behind it that was asked for: no other can follow
+            return bool(page.left) and not (self.pages or evidence.claims_are_idle) and _is_one_a_day(found)
         if _claims(page, evidence):
             return True
         if self.newest is not None and found.last_day < min(self.newest, self.window.end):
@@ -203,6 +260,8 @@ class Pulled:
             return False  # it says so where others follow
         if is_silent(page) and _stops_short(found, min(self.window.end, self.last or date.max)):
             return None
+        if 0 < page.rows < self.longest:
+            return False
         if 0 < page.rows < evidence.most_rows and page.rows not in COMMON_SIZES:
             return False  # of such a size its pages may be from now on
         end = min(self.window.end, self.last or date.max)
@@ -229,6 +288,13 @@ class Pulled:
         )
 
 
+def _counted(page: ObservationsPage, position: Position) -> Counted | None:
+    """What a page counts from the day on that it was asked for; None where it counts nothing, or from elsewhere."""
+    if page.left is None or page.offset or position.further or position.end is not None:
+        return None
+    return Counted(page.rows + page.left, page)
+
+
 def _offset_behind(page: ObservationsPage, position: Position) -> Params:
     """The parameter that asks for what lies behind a page, where the service names none: as the catalogue has it."""
     offset = dict(position.further).get("offset", "0")
@@ -240,10 +306,31 @@ def too_many_pages(what: str, max_pages: int, advice: str) -> TooManyPagesError:
     return TooManyPagesError(f"{what} take more than {max_pages:,} requests; {advice}, or raise max_pages")
 
 
-def pages_for(observations: float) -> int:
+def pages_for(observations: float, page_rows: int = OBSERVATIONS_LIMIT) -> int:
     """How many requests a window with so many observations takes: pages after the first begin with a known one."""
-    behind_the_first = max(0.0, observations - OBSERVATIONS_LIMIT)
-    return 1 + int(-(-behind_the_first // (OBSERVATIONS_LIMIT - 1)))
+    behind_the_first = max(0.0, observations - page_rows)
+    return 1 + int(-(-behind_the_first // max(1, page_rows - 1)))
+
+
+def most_pages(observations: int, evidence: Evidence, *, ends_early: bool) -> int | None:
+    """The most requests that a window with at most so many observations takes; None where nobody can know.
+
+    `ends_early`: it may end so long before its last day that others may have been left out. A service that says of
+    each page what follows is asked no more; of one that was not seen to, a last page may be asked on that is full, or
+    is of a size that pages have. One that was seen to say nothing may be asked on several times.
+    """
+    if evidence.totals_are_whole:
+        return pages_for(observations, evidence.page_rows)
+    may_be_full = observations >= min(COMMON_SIZES)
+    if evidence.says_nothing and not evidence.tells_more and (may_be_full or ends_early):
+        return None
+    pages = max(2, pages_for(observations + 1, evidence.page_rows)) if may_be_full else 1
+    return pages + ends_early
+
+
+def ends_early(found: Observations, end: date) -> bool:
+    """Return whether observations end so long before the `end` asked for that others may have been left out."""
+    return bool(len(found)) and end - found.last_day > _pause(found)
 
 
 def fewest(pulls: list[Window], rows: Callable[[Window], int]) -> list[Window]:
@@ -272,8 +359,8 @@ def _pause(*parts: Observations) -> timedelta:
 
 
 def _stops_short(found: Observations, end: date) -> bool:
-    """Whether several rows end so long before the `end` that was asked for that others may have been left out."""
-    return len(found) >= SEVERAL_ROWS and end - found.last_day > _pause(found)
+    """Return whether several rows end so long before the `end` asked for that others may have been left out."""
+    return len(found) >= SEVERAL_ROWS and ends_early(found, end)
 
 
 def _may_be_cut(pulled: Pulled, page: ObservationsPage, evidence: Evidence) -> bool:
@@ -307,7 +394,7 @@ def _claims(page: ObservationsPage, evidence: Evidence) -> bool:
 
 
 def _may_count_itself(page: ObservationsPage, evidence: Evidence) -> bool:
-    """Whether a total that counts no more than its own page may leave out what follows: if the page may be full."""
+    """Return whether a total that counts its own page alone may leave out what follows: if the page may be full."""
     if evidence.totals_are_whole:
         return False
     return page.rows >= (page.limit or OBSERVATIONS_LIMIT) or page.rows in COMMON_SIZES

@@ -113,7 +113,7 @@ def wrong_with(name: str, body: bytes) -> str:
     rows = json.loads(body)
     rows = rows["data"] if isinstance(rows, dict) else rows
     rows = rows.get("history", []) if isinstance(rows, dict) else rows
-    return _differs(getattr(found, "observations", None) or found.history, rows)
+    return _differs(found.observations if isinstance(found, decode.ObservationsPage) else found.history, rows)
 
 
 def _differs(found: Observations, rows: list[Any]) -> str:

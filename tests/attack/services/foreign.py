@@ -18,6 +18,7 @@ import httpx
 
 from dataservice.server.timestamps import parse_date
 from dataservice.server.variants.series import window_rows
+from tests.attack.services.losing import LOSING, THINNED
 from tests.attack.services.said import (
     Said,
     Way,
@@ -305,8 +306,12 @@ FOREIGN: dict[str, Way] = {
     "left in words": _quota("{cap} per month", "{left} of {cap}"),
     "used instead": _quota("{cap}", "used={used}"),
     **STRANGERS,
+    **LOSING,
 }
 """By what is unusual of each."""
+
+PROBED = FOREIGN | THINNED
+"""The same, and those that only a probe can tell."""
 
 
 class ForeignWorld(World):

@@ -25,6 +25,7 @@ UNSAID = {"collections": "paged-unsaid"}
 UNDESCRIBED = [
     *("JSON:API", "newest page first", "lists of 20 unsaid", "the last year, unsaid"),
     *("posts and wire of 5, unsaid", "the first 5 signals, whatever is asked", "a latest without a value"),
+    *("no answer has its last row, but totals", "totals of lists, a record too few"),
 ]
 """Services that no switch describes."""
 
@@ -58,6 +59,14 @@ def test_other_services_cost_no_more_than_twice_what_the_documented_one_does(fou
 
 def test_services_that_no_switch_describes_were_visited_too(visited):
     assert {found.variant for found in visited} >= {*UNDESCRIBED}
+
+
+@pytest.mark.parametrize("name", ["details of weeks", "long windows of month ends"])
+def test_a_service_that_thins_series_out_is_right_after_a_probe(name):
+    (found,) = attack([name], seed=3, probes=True)
+    assert found.is_right
+    assert found.invented == []
+    assert any(told.startswith("detail and window") for told in found.deviations)
 
 
 def test_a_list_that_may_be_a_page_says_so_and_costs_no_request(visited, founds):

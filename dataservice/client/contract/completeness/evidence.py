@@ -12,6 +12,7 @@ from datetime import date
 from dataservice.client.contract.body import version_in
 from dataservice.client.contract.decode import ObservationsPage
 from dataservice.client.contract.forms import is_common_size
+from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import day_after, day_before
 from dataservice.observations import Observations
 
@@ -83,6 +84,8 @@ class Evidence:
     """Whether the service was seen to say in so many words that others follow: then it says nothing where none do."""
     claims_are_idle: bool = False
     """Whether the service was seen to say that others follow where nothing did."""
+    says_nothing: bool = False
+    """Whether pages of observations were seen that say nothing of what follows."""
     day_first: bool | None = None
     """How days such as 03/04/2026 are written, once a day beyond the 12th has shown it."""
     whole_rows: int = 0
@@ -95,6 +98,12 @@ class Evidence:
     """To how many of its newest rows a probe found a window to be cut without a word: one with fewer is whole."""
     path_end: str = ""
     """What its paths end with: a probe found that they are moved to others with a slash."""
+    looks_agree: bool = False
+    """Whether a window was seen to show the very days that a detail, or another window, shows."""
+    thin_details: bool = False
+    """Whether recent histories were seen to leave out days that windows show: then only their newest row counts."""
+    thin_over: int = 0
+    """Windows of more days than these were seen to leave days out, and are asked for in parts; 0 where none were."""
     reading: str = ""
     """The field of an index that a probe found to be the only number beside those of the contract."""
 
@@ -158,10 +167,16 @@ class Evidence:
             self,
             most_rows=max(self.most_rows, page.rows),
             tells_more=self.tells_more or page.more is True,
+            says_nothing=self.says_nothing or (page.rows > 0 and page.more is None and page.left is None),
             totals_are_whole=whole,
             start_included=included,
             day_first=self.day_first if page.day_first is None else page.day_first,
         )
+
+    @property
+    def page_rows(self) -> int:
+        """The observations of a full page: as documented, until one was said to be followed by others."""
+        return self.most_rows if self.totals_are_whole or self.tells_more else OBSERVATIONS_LIMIT
 
     def asked_window(self, start: date, end: date, *, is_first: bool) -> AskedDays:
         """The days to ask for so that those from `start` to `end` come however a service understands its bounds.

@@ -51,6 +51,10 @@ class PulledList:
     most_rows: int = 0
     rows: int = 0
     pages: int = 0
+    new_rows: int = 0
+    """The rows of pages that brought something new."""
+    told: int = 0
+    """How many there are in all, by what pages said."""
 
     @property
     def records(self) -> tuple[Any, ...]:
@@ -59,7 +63,7 @@ class PulledList:
 
     def with_page(self, page: ListPage[Any], evidence: Evidence) -> PulledList:
         """The state after one more page."""
-        key, most = self.kind.key, self.kind.most
+        key = self.kind.key
         found = {**self.found, **{key(record): record for record in page.records}}
         is_new = len(found) > len(self.found)
         result = replace(
@@ -69,21 +73,39 @@ class PulledList:
             rows=self.rows + page.rows,
             pages=self.pages + 1,
             most_rows=max(page.rows, self.most_rows),
+            new_rows=self.new_rows + (page.rows if is_new else 0),
+            told=max(self.told, page.total),
         )
-        if self.is_guess:  # with a limit, the same again only shows that `offset` is ignored
-            result = replace(result, went_on=is_new or (None if most and page.rows else False))
-        if self.further and not is_new:
-            return replace(result, further=(), is_complete=not page.rows or not most)
-        if most and (len(found) >= most or (result.pages >= PAGES and page.more is not False)):
-            return replace(result, further=())
-        is_shorter = self.is_guess and page.more is None and page.rows < self.most_rows
-        if page.more is False or not page.rows or is_shorter:
-            return replace(result, further=(), is_complete=True)
-        what: dict[str, Any] = {"is_limited": bool(most), "filters": self.filters}
-        if page.more or result.went_on or evidence.goes_on(self.kind.name, page.rows, **what):
-            further = page.further or (("offset", str(result.rows)),)
-            return replace(result, further=further, is_guess=not page.more)
-        may_be_cut = evidence.may_be_cut(self.kind.name, page.rows, **what)
-        if may_be_cut and page.rows >= FEWEST_CUT:
-            return replace(result, further=())
-        return replace(result, further=(), is_complete=True, may_be_cut=may_be_cut)
+        return _counted(_went_on(self, result, page, evidence, is_new=is_new))
+
+
+def _counted(pulled: PulledList) -> PulledList:
+    """The same, not complete where fewer came in the end than were told to be there."""
+    is_full = bool(pulled.kind.most) and len(pulled.found) >= pulled.kind.most
+    if pulled.further or is_full or pulled.told <= max(len(pulled.found), pulled.new_rows):
+        return pulled
+    return replace(pulled, is_complete=False, may_be_cut=True)
+
+
+def _went_on(
+    before: PulledList, result: PulledList, page: ListPage[Any], evidence: Evidence, *, is_new: bool
+) -> PulledList:
+    """The `result` of a page with what it shows of the next one."""
+    most = before.kind.most
+    if before.is_guess:  # with a limit, the same again only shows that `offset` is ignored
+        result = replace(result, went_on=is_new or (None if most and page.rows else False))
+    if before.further and not is_new:
+        return replace(result, further=(), is_complete=not page.rows or not most)
+    if most and (len(result.found) >= most or (result.pages >= PAGES and page.more is not False)):
+        return replace(result, further=())
+    is_shorter = before.is_guess and page.more is None and page.rows < before.most_rows
+    if page.more is False or not page.rows or is_shorter:
+        return replace(result, further=(), is_complete=True)
+    what: dict[str, Any] = {"is_limited": bool(most), "filters": before.filters}
+    if page.more or result.went_on or evidence.goes_on(before.kind.name, page.rows, **what):
+        further = page.further or (("offset", str(result.rows)),)
+        return replace(result, further=further, is_guess=not page.more)
+    may_be_cut = evidence.may_be_cut(before.kind.name, page.rows, **what)
+    if may_be_cut and page.rows >= FEWEST_CUT:
+        return replace(result, further=())
+    return replace(result, further=(), is_complete=True, may_be_cut=may_be_cut)

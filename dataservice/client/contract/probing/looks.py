@@ -10,6 +10,7 @@ from typing import Any
 from dataservice.client.contract.body import Body
 from dataservice.client.contract.completeness.evidence import ListSeen
 from dataservice.client.contract.completeness.following import following
+from dataservice.client.contract.completeness.thinning import leaves_out
 from dataservice.client.contract.forms import TIMES, columns_of, decoded, list_in, order_of_days, signal_in, times_in
 from dataservice.errors import DataServiceError
 from dataservice.models import READING_FIELDS, Index
@@ -109,7 +110,7 @@ class Looks:
         return seen
 
     def may_be_newest(self) -> bool:
-        """Whether the window of everything may hold the newest rows alone: it says nothing, and nothing follows it."""
+        """Return whether the window of everything may hold the newest rows alone: nothing is said, nothing follows."""
         rest = self.rows("rest")
         return self.says_nothing("all") and len(self.rows("all") or []) > 1 and rest is not None and len(rest) <= 1
 
@@ -117,6 +118,20 @@ class Looks:
         """To how many of its newest rows a window is cut; 0 where none is, or to a time rather than to a number."""
         rows = len(self.rows("all") or [])
         return rows if self.rows("before") and rows % 50 == 0 else 0
+
+    def has_thin_details(self) -> bool:
+        """Return whether the recent history leaves days out that a window shows."""
+        recent = self.series("detail")
+        return recent is not None and any(leaves_out(recent, found) for found in self._windows())
+
+    def has_thin_windows(self) -> bool:
+        """Return whether a window leaves days out that the recent history or a shorter window shows."""
+        told = [found for found in (self.series("detail"), *self._windows()) if found is not None]
+        return any(leaves_out(thin, full) for thin in self._windows() for full in told)
+
+    def _windows(self) -> list[Observations]:
+        found = [self.series(name) for name in ("all", "rest", "window", "without end", "without dates")]
+        return [each for each in found if each is not None]
 
     def detail(self) -> dict[str, Any]:
         """The fields of the signal; none where they cannot be read."""

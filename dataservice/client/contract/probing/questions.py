@@ -12,6 +12,7 @@ import numpy as np
 from dataservice.client.contract.body import next_in_link
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN
 from dataservice.client.contract.completeness.following import following
+from dataservice.client.contract.completeness.thinning import PART_DAYS
 from dataservice.client.contract.forms import (
     TIMES,
     VALUES,
@@ -285,6 +286,10 @@ def _agreement(looks: Looks) -> Iterator[Finding]:
     does = "takes it for one observation"
     if len(one) != len(other):
         told = f"{len(one)} and {len(other)} rows from {first} to {last}"
+        if looks.has_thin_details():
+            does = "takes only the newest of a recent history"
+        elif looks.has_thin_windows():
+            does = f"asks for parts of at most {PART_DAYS} days"
         yield Finding("detail and window", "agree", told, does, differs=True)
         return
     if missing:

@@ -246,3 +246,45 @@ def test_whether_the_first_day_belongs_to_a_window_is_learned_and_minded():
     assert included.asked_window(date(2024, 1, 5), date.max, is_first=True).start == date(2024, 1, 5)
     excluded = unknown.after(ObservationsPage(series([24]), 1), date(2024, 1, 1), date(2024, 1, 1))
     assert excluded.asked_window(date(2024, 1, 5), date.max, is_first=False).start == date(2024, 1, 4)
+
+
+def counted(first: int, days: int, total: int) -> ObservationsPage:
+    """A page of daily rows that says how many there are from the day on that was asked for."""
+    page = series([24 * day for day in range(first, first + days)])
+    return ObservationsPage(page, days, total - days, 1_000)
+
+
+WINDOW = Window(date(2024, 1, 1), date(2024, 2, 29))
+
+
+def after(pages: list[tuple[date, ObservationsPage]]) -> Pulled:
+    pulled, seen = Pulled.begin(WINDOW), Evidence()
+    for asked, page in pages:
+        seen = seen.after(page, asked, None)
+        pulled = pulled.with_page(page, seen, asked)
+    return pulled
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [(date(2024, 1, 1), counted(0, 30, 31)), (date(2024, 1, 30), counted(29, 1, 2))],  # the last one never comes
+        [(date(2024, 1, 1), counted(0, 30, 60)), (date(2024, 1, 30), counted(29, 30, 30))],  # one was left out before
+    ],
+)
+def test_rows_that_are_told_and_do_not_come_are_a_problem(pages):
+    pulled = after(pages)
+    assert pulled.complete
+    assert pulled.problem
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [(date(2024, 1, 1), counted(0, 30, 59)), (date(2024, 1, 30), counted(29, 30, 30))],
+        [(date(2024, 1, 1), counted(0, 30, 59)), (date(2024, 1, 30), counted(29, 31, 31))],  # another came meanwhile
+        [(date(2024, 1, 1), counted(0, 30, 900)), (date(2024, 1, 30), counted(29, 1, 900))],  # it counts something else
+    ],
+)
+def test_totals_that_hold_or_count_something_else_are_none(pages):
+    assert not after(pages).problem

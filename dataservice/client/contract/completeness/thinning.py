@@ -1,0 +1,110 @@
+"""Services that thin series out: details of weeks, long windows of month ends. Two looks at the same days tell."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dataservice.client.contract.windows import Window, day_after
+from dataservice.observations import Observations
+
+ENOUGH = 6
+"""Days with an observation from which it counts that another look left some of them out."""
+
+KEPT = 0.7
+"""The share of them that a look which thins out shows at most: every second row, weeks, months."""
+
+PART_DAYS = 366
+"""Windows of so many days are asked for where longer ones were seen to be thinned out."""
+
+SHORTEST_PART_DAYS = 28
+
+LONGEST_PERIOD_DAYS = 92
+"""A row that stands for a period may be its last one: so many days before it the series may begin."""
+
+MARGIN = 1.05
+"""By how many times more or fewer rows a window may have than those behind it let expect."""
+
+OVERLAP_ROWS = 24
+"""Known rows that are asked again behind a window, until a service was seen to tell them alike."""
+
+
+def leaves_out(thin: Observations, full: Observations) -> bool:
+    """Return whether the one look shows only a part of the days of the other one, and no other day."""
+    if not len(thin) or not len(full):
+        return False
+    first, last = max(thin.first_day, full.first_day), min(thin.last_day, full.last_day)
+    few, many = _days(thin.between(first, last)), _days(full.between(first, last))
+    if len(many) < ENOUGH or not 0 < len(few) <= KEPT * len(many):
+        return False
+    return bool(np.isin(few, many).all())
+
+
+def tells_alike(one: Observations, other: Observations) -> bool:
+    """Return whether two looks show observations of the same days, and of enough of them."""
+    if not len(one) or not len(other):
+        return False
+    first, last = max(one.first_day, other.first_day), min(one.last_day, other.last_day)
+    days = _days(one.between(first, last))
+    return len(days) >= ENOUGH and np.array_equal(days, _days(other.between(first, last)))
+
+
+def parts_of(window: Window, today: date, most_days: int) -> list[Window]:
+    """The window in parts of so many days, the newest first; the last one keeps its open end."""
+    parts: list[Window] = []
+    start = window.start
+    while start + timedelta(days=most_days) <= min(window.end, today):
+        end = start + timedelta(days=most_days - 1)
+        parts.append(Window(start, end))
+        start = day_after(end)
+    return [Window(start, window.end), *reversed(parts)]
+
+
+def days_of(window: Window, today: date) -> int:
+    """How many days a window has up to today."""
+    return (min(window.end, today) - window.start).days + 1
+
+
+def likely_start(first_shown: date) -> date:
+    """The day from which a series may go on whose first row is one that stands for a period."""
+    return max(date.min, first_shown - timedelta(days=min(LONGEST_PERIOD_DAYS, (first_shown - date.min).days)))
+
+
+def overlapping(window: Window, known: Observations, page_rows: int) -> Window:
+    """The window and the days of some rows that are known behind it: the same where that are too few to tell.
+
+    And where they may take one more page, as far as it is known how many rows the window has.
+    """
+    if window.end == date.max:
+        return window
+    behind = known.between(day_after(window.end))[:OVERLAP_ROWS]
+    if len(behind) <= ENOUGH or not _is_next(window, behind):
+        return window
+    rows = _likely_rows(window, behind)
+    fits = rows is None or _pages(rows / MARGIN, page_rows) == _pages(MARGIN * rows + 2 * OVERLAP_ROWS, page_rows)
+    return Window(window.start, behind.last_day) if fits else window
+
+
+def _is_next(window: Window, behind: Observations) -> bool:
+    """Return whether no other days lie between a window and what is known behind it."""
+    step_days = (behind.last_day - behind.first_day).days / (len(behind) - 1)
+    return (behind.first_day - window.end).days <= 7 + 2 * step_days
+
+
+def _likely_rows(window: Window, behind: Observations) -> float | None:
+    """About how many rows a window has that are as far apart as those behind it; None for one that begins anywhere."""
+    if window.start == date.min:
+        return None
+    return ((window.end - window.start).days + 1) * len(behind) / ((behind.last_day - behind.first_day).days + 1)
+
+
+def _pages(rows: float, page_rows: int) -> int:
+    return ceil(rows / page_rows)
+
+
+def _days(found: Observations) -> NDArray[np.datetime64]:
+    valued = found.times[~np.isnan(found.values)]
+    return np.unique(valued.astype("datetime64[D]"))

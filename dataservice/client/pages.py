@@ -1,0 +1,128 @@
+"""The pages of the catalogue and of windows of observations, one request each, until nothing more follows."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import date
+from functools import partial
+from itertools import count
+
+from dataservice.client.cache.codec import pack
+from dataservice.client.contract import decode
+from dataservice.client.contract.body import Params
+from dataservice.client.contract.completeness.evidence import Evidences
+from dataservice.client.contract.paging import (
+    FEWEST_ON_A_PAGE,
+    Pulled,
+    catalogue_may_be_cut,
+    is_silent,
+    next_offset,
+    too_many_pages,
+)
+from dataservice.client.contract.requests import catalogue_request, observations_request
+from dataservice.client.contract.results import Catalogue
+from dataservice.client.network.call_context import CallContext
+from dataservice.client.network.sender import RequestSender
+from dataservice.errors import InvalidRequestError, MalformedAnswerError
+
+
+async def pages_of_catalogue(
+    sender: RequestSender, context: CallContext, category: str | None = None, *, max_pages: int | None = None
+) -> AsyncIterator[decode.CataloguePage]:
+    """The pages of the catalogue, one request each; raises `TooManyPagesError` instead of asking for too many."""
+    offset: int | None = 0
+    known: set[str] = set()
+    further: Params = ()
+    told = rows = 0
+    most = left = 0  # what is left is believed from the second page on: who ignores `offset` may tell any total
+    for pages in count():
+        if offset is None:
+            return
+        if max_pages is not None and max(pages + 1, pages + left if pages > 1 else 0) > max_pages:
+            raise sender.refused(
+                too_many_pages("the signals", max_pages, "search the service's own site"), catalogue_request(0), context
+            )
+        request = catalogue_request(0 if further else offset, category).further(further)
+        page = await sender.fetch(request, context, _catalogue_page)
+        is_new = any(signal.slug not in known for signal in page.signals)
+        told, rows = max(told, page.total or 0), rows + (page.rows if is_new or not pages else 0)
+        all_known = len(known.union(signal.slug for signal in page.signals))
+        may_be_cut = catalogue_may_be_cut(page, known, is_first=not pages) or told > max(all_known, rows)
+        yield replace(page, may_be_cut=may_be_cut)
+        try:
+            offset, most = next_offset(offset, page, known, most), max(most, page.rows)
+        except MalformedAnswerError as error:
+            raise sender.refused(error, request, context) from None
+        further = page.further if page.more else ()
+        left = 0 if offset is None else page.pages_behind(offset)
+        known.update(signal.slug for signal in page.signals)
+
+
+async def pages_of_window(
+    sender: RequestSender,
+    context: CallContext,
+    slug: str,
+    begin: Pulled,
+    evidence: Evidences,
+    *,
+    max_pages: int | None = None,
+) -> AsyncIterator[Pulled]:
+    """What has arrived of a window of observations after each of its pages, one request each.
+
+    Raises `TooManyPagesError` instead of asking for too many, as soon as the service tells how many there are.
+    """
+    pulled, left = begin, 0
+    while (position := pulled.next) is not None:
+        tried = evidence.now
+        asked = tried.asked_window(position.start, position.end or pulled.window.end, is_first=not pulled.pages)
+        if position.further:
+            asked = replace(asked, start=position.asked)
+        request = observations_request(slug, asked.start, asked.end).further(position.further)
+        if max_pages is not None and pulled.pages + left >= max_pages:
+            what = f"the observations of {slug}"
+            error = too_many_pages(what, max_pages, "ask for a shorter window")
+            raise sender.refused(error, request, context)
+        known_day = position.start if pulled.pages and position.end is None else None
+        try:
+            page, pulled = await sender.fetch(
+                request, context, partial(_with_page, pulled, evidence, asked.start, known_day)
+            )
+        except InvalidRequestError:
+            if not pulled.window.is_open or not evidence.try_other_bounds(tried):
+                raise
+            sender.pardon(request, context)
+        else:
+            is_page = page.rows >= min(page.limit or FEWEST_ON_A_PAGE, FEWEST_ON_A_PAGE)
+            left = page.pages_left if is_page and not pulled.complete else 0
+            yield pulled
+            if pulled.problem:
+                raise sender.refused(MalformedAnswerError(pulled.problem), request, context)
+
+
+@decode.readable
+def _catalogue_page(body: bytes) -> decode.CataloguePage:
+    page = decode.catalogue_page(body)
+    pack(Catalogue(page.signals))  # refused here if it could not be kept
+    return page
+
+
+@decode.readable
+def _with_page(
+    pulled: Pulled, evidence: Evidences, asked: date | None, known_day: date | None, body: bytes
+) -> tuple[decode.ObservationsPage, Pulled]:
+    evidence.heed(body)
+    page = decode.observations_page(body, evidence.now.day_first)
+    seen = evidence.now.after(page, asked, known_day)
+    result = pulled.with_page(page, seen, asked)
+    is_new = len(result.arrived) > len(pulled.arrived)
+    is_idle = (
+        result.complete
+        and not (result.problem or result.is_unclear)
+        and (pulled.promised or page.more is True)
+        and not is_new
+    )
+    if result.complete and not result.problem and result.pages_new == 1 and is_silent(page):
+        seen = seen.after_window(result.observations)
+    evidence.now = replace(seen, claims_are_idle=True) if is_idle else seen
+    return page, result
