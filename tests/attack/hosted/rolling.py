@@ -72,11 +72,13 @@ class Seen:
 class Backend:
     """One backend, which can be stopped and started again on its port."""
 
-    def __init__(self, service: EmbeddedService, folder: Path, workers: int, public_url: str) -> None:
+    def __init__(self, service: EmbeddedService, folder: Path, workers: int, public_url: str, drain_s: str) -> None:
         self.folder = folder
         folder.mkdir()
         self.workers = workers
-        self._environ = environment(folder, service, public_url=public_url, stop_timeout_s="25", ask_above="100000")
+        self._environ = environment(
+            folder, service, public_url=public_url, drain_s=drain_s, stop_timeout_s="25", ask_above="100000"
+        )
         self._running = ExitStack()
         self.port = 0
         self.process = self._start()
@@ -151,6 +153,8 @@ class Proxy:
     command: Sequence[str]
     listens: str
     certificate: str
+    drain_s: str
+    """How long a backend goes on after it said that it goes: as the proxy's own looks need."""
 
 
 NGINX_PROXY = Proxy(
@@ -160,9 +164,16 @@ NGINX_PROXY = Proxy(
     ("-p", "{folder}", "-e", "{folder}/error.log", "-c", "{folder}/proxy.conf"),
     "listen 443",
     "/etc/ssl/addin.pem",
+    "0",
 )
 HAPROXY = Proxy(
-    "haproxy", "haproxy.cfg", "{site}", ("-db", "-f", "{folder}/proxy.conf"), "bind :443", "/etc/ssl/addin-with-key.pem"
+    "haproxy",
+    "haproxy.cfg",
+    "{site}",
+    ("-db", "-f", "{folder}/proxy.conf"),
+    "bind :443",
+    "/etc/ssl/addin-with-key.pem",
+    "3",
 )
 PROXIES = {each.program: each for each in (NGINX_PROXY, HAPROXY)}
 
@@ -217,7 +228,7 @@ def attack(calls: int, seed: int, folder: Path, *, workers: int, proxy: Proxy = 
     with service_of(folder, SIGNALS) as service, ExitStack() as running:
         listening = free_port()
         url = f"https://localhost:{listening}"
-        backends = [Backend(service, folder / name, workers, url) for name in ("one", "two")]
+        backends = [Backend(service, folder / name, workers, url, proxy.drain_s) for name in ("one", "two")]
         for each in backends:
             running.callback(each.stop)
         authority = running.enter_context(proxy_before([each.port for each in backends], folder, listening, proxy))
