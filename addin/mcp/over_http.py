@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from addin.backend.http import BodyLimits, JsonResponse, address_of, read_body
@@ -143,6 +143,8 @@ class Callers:
                 await stack.enter_async_context(tenant.turn())
                 scope["state"]["runner"] = self._runner(tenant)
                 await self._app(scope, _again(body, receive), send)
+        except ClientDisconnect:
+            return  # the caller has gone, and is no failure to log
         except HTTPException as refusal:
             answer = JsonResponse({"error": refusal.detail}, refusal.status_code)
             answer.headers.update(refusal.headers or {})

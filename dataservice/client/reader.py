@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from cachetools import LRUCache
@@ -92,7 +93,7 @@ class ResourceReader:
         while True:
             try:
                 answer, started = await self._single_flight.join(
-                    resource, lambda: self._answer(resource, known_miss, mine)
+                    resource, partial(self._answer, resource, known_miss, mine)
                 )
             except BoundReachedError:
                 if mine.bound is not None and mine.bound.is_reached:

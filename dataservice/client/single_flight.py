@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -55,7 +56,7 @@ class SingleFlight:
         if task is None:
             task = asyncio.ensure_future(start())
             self._under_way[key] = task
-            task.add_done_callback(lambda done: self._finished(key, done))
+            task.add_done_callback(partial(self._finished, key))
         return await asyncio.shield(task), started
 
     async def cancel(self) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from dataservice.fair_timeout import FairTimeout
@@ -72,63 +73,63 @@ class ResilientStore:
     async def get(self, name: str) -> Entry | None:
         """The entry, or None."""
         await self._settled(name)
-        return await self._tried(lambda: self._store.get(name), None)
+        return await self._tried(partial(self._store.get, name), None)
 
     async def put(self, name: str, entry: Entry, *, ending: str = "") -> None:
         """Keep the entry and end the lease if that is possible; a slow store does so after this returned."""
-        await self._hedged(name, lambda: self._store.put(name, entry, ending=ending))
+        await self._hedged(name, partial(self._store.put, name, entry, ending=ending))
 
     async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
         """Return whether the entry was kept; a store that cannot be written has no other one either."""
-        return await self._tried(lambda: self._store.replace(name, entry, expected), otherwise=True, writes=True)
+        return await self._tried(partial(self._store.replace, name, entry, expected), otherwise=True, writes=True)
 
     async def clear(self, prefix: str = "") -> int:
         """Return how many entries were forgotten."""
-        return await self._tried(lambda: self._store.clear(prefix), 0, writes=True)
+        return await self._tried(partial(self._store.clear, prefix), 0, writes=True)
 
     async def entries(self, prefix: str = "") -> list[EntrySize]:
         """The sizes of the entries; none where they cannot be known."""
-        return await self._tried(lambda: self._store.entries(prefix), [])
+        return await self._tried(partial(self._store.entries, prefix), [])
 
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Return whether the lease was given; a store that fails holds nobody back."""
-        return await self._tried(lambda: self._store.lease(name, owner, ttl_s), otherwise=True, writes=True)
+        return await self._tried(partial(self._store.lease, name, owner, ttl_s), otherwise=True, writes=True)
 
     async def claim(self, name: str, owner: str, ttl_s: float) -> Claim:
         """The lease and the time of the entry; a store that fails holds nobody back."""
         await self._settled(name)
         free = Claim(granted=True)
-        return await self._tried(lambda: self._store.claim(name, owner, ttl_s), free, writes=True)
+        return await self._tried(partial(self._store.claim, name, owner, ttl_s), free, writes=True)
 
     async def release(self, name: str, owner: str) -> None:
         """End the lease if that is possible, after what was put under its name: the next owner has to find it."""
-        await self._hedged(name, lambda: self._store.release(name, owner))
+        await self._hedged(name, partial(self._store.release, name, owner))
 
     async def add(self, counter: str, amount: int) -> int | None:
         """The counter's value, or None where it cannot be known."""
-        return await self._tried(lambda: self._store.add(counter, amount), None, writes=amount != 0)
+        return await self._tried(partial(self._store.add, counter, amount), None, writes=amount != 0)
 
     async def parts(self, log: str, after: int = 0) -> Log | None:
         """The parts of a log, or None where they cannot be known."""
-        return await self._tried(lambda: self._store.parts(log, after), None)
+        return await self._tried(partial(self._store.parts, log, after), None)
 
     async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int | None:
         """The number of the new part, 0 where the last part is not `after`; None where the store fails."""
         if then is not None:
             await self._settled(then.name)
-        return await self._tried(lambda: self._store.append(log, payload, after, then=then), None, writes=True)
+        return await self._tried(partial(self._store.append, log, payload, after, then=then), None, writes=True)
 
     async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:
         """Return whether the parts became one."""
-        return await self._tried(lambda: self._store.fold(log, numbers, payload), otherwise=False, writes=True)
+        return await self._tried(partial(self._store.fold, log, numbers, payload), otherwise=False, writes=True)
 
     async def logs(self, prefix: str = "") -> list[LogSize]:
         """The sizes of the logs; none where they cannot be known."""
-        return await self._tried(lambda: self._store.logs(prefix), [])
+        return await self._tried(partial(self._store.logs, prefix), [])
 
     async def delete_logs(self, prefix: str = "") -> int:
         """Return how many logs were deleted."""
-        return await self._tried(lambda: self._store.delete_logs(prefix), 0, writes=True)
+        return await self._tried(partial(self._store.delete_logs, prefix), 0, writes=True)
 
     async def aclose(self) -> None:
         """Close the store."""

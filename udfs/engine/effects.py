@@ -27,8 +27,9 @@ FRESH = 0.0
 EVER = float("inf")
 """As the `max_age_s` of `have`: however old. As a time: never."""
 
-INTERNED = 65_536
-"""Questions kept so that equal ones are one object with its hash worked out once: the cells of a large workbook."""
+INTERNED = 16_384
+"""Questions kept so that equal ones are one object with its hash worked out once: those of a large workbook, a kilobyte
+each. Whoever makes names up fills it, too, for nothing."""
 
 
 class Question(msgspec.Struct, frozen=True, cache_hash=True):

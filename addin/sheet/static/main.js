@@ -1,6 +1,6 @@
 /// <reference path="types.d.ts" />
 // The page: opens the book, and joins the component, our functions and the lines around them.
-import { messageOf, RequestError } from "../client/exchange.js";
+import { messageOf } from "../client/exchange.js";
 import { cellsFor, toggleBeside } from "./beside.js";
 import { Book } from "./book.js";
 import { Calls } from "./calls.js";
@@ -251,7 +251,7 @@ async function open(file) {
 
 /** A sentence about a book that cannot be opened, in the backend's own words. @param {string} name @param {unknown} error */
 function whyNotOpened(name, error) {
-  const reason = (error instanceof RequestError && error.reason) || messageOf(error);
+  const reason = String(/** @type {any} */ (error).reason ?? messageOf(error)); // the class is another module's of the same name
   return reason.startsWith(name) ? reason : `${name} cannot be opened: ${reason}`;
 }
 

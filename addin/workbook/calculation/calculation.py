@@ -26,6 +26,7 @@ from addin.workbook.calculation.reading.letters import (
     OTHER_TEXTS,
     has_point,
     is_of_other_language,
+    speaks_otherwise,
 )
 from addin.workbook.calculation.reading.shapes import Shape
 from addin.workbook.calculation.results import IN_A_CIRCLE, doubt_about, is_reproduced, is_same, to_cell, to_engine
@@ -203,8 +204,9 @@ class BookCalculation:
 
     def _of_other_language(self, found: Mapping[Place, Any]) -> dict[Place, str]:
         """The formulas that read or write numbers and dates as texts, where the file shows another language's."""
-        failed = (each for place, each in self._formulas.items() if self._unproven.get(place) == NOT_REPRODUCED)
-        named = OF_LANGUAGE & frozenset[str]().union(*(each.shape.functions for each in failed))
+        failed = (self._formulas[place] for place in self._before if self._unproven.get(place) == NOT_REPRODUCED)
+        foreign = (each for each in failed if speaks_otherwise(self._old(each), self._before[each.place]))
+        named = OF_LANGUAGE & frozenset[str]().union(*(each.shape.functions for each in foreign))
         doubts = {place: OTHER_TEXTS for place in found if self._formulas[place].shape.functions & named}
         points = [place for place, value in found.items() if has_point(value)]
         if any(is_of_other_language(self._old(self._formulas[place]), found[place]) for place in points):

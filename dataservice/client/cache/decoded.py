@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from itertools import islice
 from math import inf
+from operator import attrgetter
 from typing import Any
 
 from cachetools import LRUCache
@@ -120,7 +121,7 @@ class _ByAge(LRUCache[Resource[Any], _Sized]):
     """Evicts the least recently fetched entry, and reports which one that was."""
 
     def __init__(self, max_bytes: int, evicted: Callable[[Resource[Any]], None]) -> None:
-        super().__init__(max_bytes, getsizeof=lambda sized: sized.size)
+        super().__init__(max_bytes, getsizeof=attrgetter("size"))
         self._report = evicted
 
     def popitem(self) -> tuple[Resource[Any], _Sized]:

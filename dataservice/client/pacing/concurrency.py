@@ -24,7 +24,7 @@ SLACK_S = 0.05
 """A round whose median takes more than three times as long as the fastest, and by this more, has waited in a queue.
 
 It may be one of this very machine, which has other work to do, where fewer requests would only take longer in all: so
-the next round shows whether fewer helped.
+the next rounds show whether fewer helped.
 """
 
 LEAST_SHARE = 1 / 4
@@ -33,8 +33,11 @@ LEAST_SHARE = 1 / 4
 CUT = 0.75
 HALF = 0.5
 
-NO_FASTER = 0.9
-"""Answers that take at least so much of the time they took before a cut were not slow for what was under way."""
+JUDGED_AT = 0.6
+"""When so much is left of the places, answers show whether fewer under way take less time: in a queue, as much less."""
+
+PATIENT_ROUNDS = 20
+"""If they do not, slow answers cut nothing for so many rounds: then it is tried again."""
 
 FORGET = 1.01
 """The fastest round counts a little less with every later one: the way to the service may have changed."""
@@ -55,7 +58,9 @@ class Concurrency:
         self._latencies: list[float] = []
         self._cut_at = float("-inf")
         self._before_cut = (0, 0.0)
-        """The places before the last round's cut, and how long answers took then; none where that did not cut."""
+        """The places before the first of the cuts that are to be judged, and the longest that answers took since."""
+        self._patient = 0
+        """Rounds in which slow answers cut nothing."""
         self._overtaken = 0
         """So many answers to come were asked for before a cut: they do not show what it did."""
 
@@ -94,12 +99,10 @@ class Concurrency:
             self._latencies.clear()
             self._fastest_s = min(self._fastest_s * FORGET, self.latency_s)
             is_slower = self.latency_s > SLOWER * self._fastest_s + SLACK_S
-        places, slow_s = self._before_cut
-        self._before_cut = (0, 0.0)
-        if is_slower and places and self.latency_s > NO_FASTER * slow_s:
-            self._fastest_s = self.latency_s
-            self._set(places)
-        elif is_slower:
+        self._patient = max(0, self._patient - 1)
+        if not is_slower:
+            self._before_cut = (0, 0.0)
+        if is_slower and not self._patient:
             self._cut()
         elif self.is_opening:
             self._set(self.places + max(1, waiting // OPENING_SHARE))
@@ -108,10 +111,20 @@ class Concurrency:
             self._set(self.places + max(1.0, self.places * STEP))
 
     def _cut(self) -> None:
-        self.is_opening, before = False, self.places
-        self._set(max(before * CUT, min(before, self.most * LEAST_SHARE)))
-        if self.places < before:
-            self._before_cut, self._overtaken = (before, self.latency_s), before
+        """Let fewer be under way, or as many as before the cuts where these have not helped."""
+        self.is_opening, places = False, self.places
+        before, slow_s = self._before_cut
+        if before and places <= JUDGED_AT * before:
+            self._before_cut = (0, 0.0)
+            if self.latency_s > slow_s * (1 + places / before) / 2:
+                self._patient = PATIENT_ROUNDS
+                self._set(before)
+                return
+        self._set(max(places * CUT, min(places, self.most * LEAST_SHARE)))
+        if self.places < places:
+            self._overtaken = places
+            before, slow_s = self._before_cut
+            self._before_cut = (before or places, max(slow_s, self.latency_s))
 
     def _set(self, places: float) -> None:
         self.places = max(1, min(self.most, int(places)))

@@ -4,7 +4,8 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from addin.mcp.schemas import OTHERS_MARK, input_schema, output_schema
+from addin.mcp.schemas import OTHERS_MARK
+from addin.mcp.tool import input_schema, output_schema
 from addin.mcp.tools import TOOLS
 from dataservice.server import write_sample
 from tests.addin.mcp.test_tools import runner

@@ -224,6 +224,7 @@ def test_another_book_is_opened_from_the_page(chromium, service, tmp_path):
         (tmp_path / "broken.xlsx").write_text("no book")
         page.open_file(tmp_path / "broken.xlsx")
         page.sees("broken.xlsx is not an .xlsx or .xlsm workbook")
+        assert page.text("#message").startswith("broken.xlsx is not"), "in the backend's own words"
         assert page.cell("B1")["value"] > 0, "the book that was open stays open"
         page.complaints.clear()  # the browser's own line about the refused request
 

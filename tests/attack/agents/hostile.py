@@ -20,9 +20,10 @@ from uuid import UUID
 import httpx
 
 from addin.mcp.runner import ToolFailure, ToolRunner
-from addin.mcp.schemas import OTHERS_MARK, output_schema
+from addin.mcp.schemas import OTHERS_MARK
 from addin.mcp.server import catalogue_csv
 from addin.mcp.texts import seen
+from addin.mcp.tool import output_schema
 from dataservice.client import AsyncClient
 from dataservice.errors import DataServiceError
 from tests.attack.agents.world import BY_NAME, UNSEEN, Agent, texts_of

@@ -23,8 +23,8 @@ from typing import Any
 from mcp import Client, MCPError
 
 from addin.config.settings import Settings
-from addin.mcp.schemas import input_schema
 from addin.mcp.server import server_of
+from addin.mcp.tool import input_schema
 from addin.mcp.tools import TOOLS
 from dataservice.server import write_sample
 from tests.attack.agents.world import service_of

@@ -16,8 +16,9 @@ import orjson
 
 from addin.mcp.answer_size import fits
 from addin.mcp.runner import ToolFailure, ToolRunner
-from addin.mcp.schemas import ALWAYS, OTHERS_MARK, output_schema
+from addin.mcp.schemas import OTHERS_MARK
 from addin.mcp.texts import WORDS_OF_OTHERS
+from addin.mcp.tool import ALWAYS, output_schema
 from addin.mcp.tools import TOOLS
 from dataservice.client import AsyncClient
 from dataservice.server import Store, import_directory, running

@@ -1,6 +1,7 @@
 """Two backends behind a real proxy are restarted, one after the other, and their workers too, while users work.
 
 python -m tests.attack.hosted.rolling --calls 5000
+python -m tests.attack.hosted.rolling --proxy haproxy --calls 5000
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -45,8 +46,8 @@ pid {folder}/pid;
 error_log {folder}/error.log;
 daemon off;
 worker_processes 2;
-events {{ worker_connections 1024; }}
-http {{
+events { worker_connections 1024; }
+http {
   access_log {folder}/access.log;
   client_body_temp_path {folder}/body;
   proxy_temp_path {folder}/proxy;
@@ -54,7 +55,7 @@ http {{
   uwsgi_temp_path {folder}/uwsgi;
   scgi_temp_path {folder}/scgi;
   {site}
-}}
+}
 """
 
 
@@ -71,11 +72,13 @@ class Seen:
 class Backend:
     """One backend, which can be stopped and started again on its port."""
 
-    def __init__(self, service: EmbeddedService, folder: Path, workers: int, public_url: str) -> None:
+    def __init__(self, service: EmbeddedService, folder: Path, workers: int, public_url: str, drain_s: str) -> None:
         self.folder = folder
         folder.mkdir()
         self.workers = workers
-        self._environ = environment(folder, service, public_url=public_url, stop_timeout_s="25", ask_above="100000")
+        self._environ = environment(
+            folder, service, public_url=public_url, drain_s=drain_s, stop_timeout_s="25", ask_above="100000"
+        )
         self._running = ExitStack()
         self.port = 0
         self.process = self._start()
@@ -140,29 +143,67 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
+@dataclass(frozen=True)
+class Proxy:
+    """A proxy program with its documented set-up: what stands there, and what stands there here."""
+
+    program: str
+    file: str
+    frame: str
+    command: Sequence[str]
+    listens: str
+    certificate: str
+    drain_s: str
+    """How long a backend goes on after it said that it goes: as the proxy's own looks need."""
+
+
+NGINX_PROXY = Proxy(
+    "nginx",
+    "nginx.conf",
+    NGINX,
+    ("-p", "{folder}", "-e", "{folder}/error.log", "-c", "{folder}/proxy.conf"),
+    "listen 443",
+    "/etc/ssl/addin.pem",
+    "0",
+)
+HAPROXY = Proxy(
+    "haproxy",
+    "haproxy.cfg",
+    "{site}",
+    ("-db", "-f", "{folder}/proxy.conf"),
+    "bind :443",
+    "/etc/ssl/addin-with-key.pem",
+    "3",
+)
+PROXIES = {each.program: each for each in (NGINX_PROXY, HAPROXY)}
+
+
 @contextmanager
-def nginx_before(ports: list[int], folder: Path, listening: int) -> Iterator[Path]:
-    """An nginx with the documented set-up, only with other ports and files; its authority."""
-    program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
+def proxy_before(ports: list[int], folder: Path, listening: int, proxy: Proxy = NGINX_PROXY) -> Iterator[Path]:
+    """A proxy with the documented set-up, only with other ports and files; its authority."""
+    program = shutil.which(proxy.program, path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
     if program is None:
-        raise FileNotFoundError("no nginx on this machine")
+        raise FileNotFoundError(f"no {proxy.program} on this machine")
     own = Certificates(folder / "certificates")
     own.ensure(dt.datetime.now(dt.UTC))
-    site = (FILES / "nginx.conf").read_text(encoding="utf-8")
+    both = folder / "with-key.pem"
+    both.write_bytes(Path(own.leaf.certificate).read_bytes() + Path(own.leaf.private_key).read_bytes())
+    site = (FILES / proxy.file).read_text(encoding="utf-8")
     for documented, here in (
         ("127.0.0.1:8765", f"127.0.0.1:{ports[0]}"),
         ("127.0.0.1:8766", f"127.0.0.1:{ports[1]}"),
-        ("listen 443", f"listen 127.0.0.1:{listening}"),
-        ("addin.example.com", "localhost"),
-        ("/etc/ssl/addin.pem", str(own.leaf.certificate)),
-        ("/etc/ssl/addin.key", str(own.leaf.private_key)),
+        (proxy.listens, f"{proxy.listens.replace('443', '').replace(':', '')} 127.0.0.1:{listening}"),
+        (proxy.certificate, str(both)),
     ):
         if documented not in site:
             raise AssertionError(f"{documented} is not in the documented set-up")
         site = site.replace(documented, here)
-    (folder / "nginx.conf").write_text(NGINX.format(folder=folder, site=site), encoding="utf-8")
-    command = [program, "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(folder / "nginx.conf")]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    site = site.replace("addin.example.com", "localhost").replace("/etc/ssl/addin.key", str(own.leaf.private_key))
+    text = proxy.frame.replace("{folder}", str(folder)).replace("{site}", site)
+    (folder / "proxy.conf").write_text(text, encoding="utf-8")
+    process = subprocess.Popen(
+        [program, *(each.format(folder=folder) for each in proxy.command)], stderr=subprocess.DEVNULL
+    )
     try:
         _until_it_listens(listening, process)
         yield own.authority
@@ -178,19 +219,19 @@ def _until_it_listens(port: int, process: subprocess.Popen[bytes]) -> None:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
             return
         time.sleep(0.05)
-    raise AssertionError("nginx does not listen")
+    raise AssertionError("the proxy does not listen")
 
 
-def attack(calls: int, seed: int, folder: Path, *, workers: int) -> Seen:
+def attack(calls: int, seed: int, folder: Path, *, workers: int, proxy: Proxy = NGINX_PROXY) -> Seen:
     """What users saw while so many calls were made through the proxy and both backends were restarted in turn."""
     seen = Seen()
     with service_of(folder, SIGNALS) as service, ExitStack() as running:
         listening = free_port()
         url = f"https://localhost:{listening}"
-        backends = [Backend(service, folder / name, workers, url) for name in ("one", "two")]
+        backends = [Backend(service, folder / name, workers, url, proxy.drain_s) for name in ("one", "two")]
         for each in backends:
             running.callback(each.stop)
-        authority = running.enter_context(nginx_before([each.port for each in backends], folder, listening))
+        authority = running.enter_context(proxy_before([each.port for each in backends], folder, listening, proxy))
         ended = [False]
         with ThreadPoolExecutor(USERS) as threads:
             users = [threads.submit(_use, url, authority, seen, seed + n, ended) for n in range(USERS)]
@@ -237,9 +278,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=5_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--proxy", choices=PROXIES, default="nginx")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="rolling-") as folder:
-        seen = attack(given.calls, given.seed, Path(folder), workers=2)
+        seen = attack(given.calls, given.seed, Path(folder), workers=2, proxy=PROXIES[given.proxy])
     sys.stdout.write("\n".join([*seen.wrong[:20], f"{seen.restarts} restarts\n"]))
     conclude(Told(seen.posts * CALLS_A_POST, lost=len(seen.wrong)))
 

@@ -65,12 +65,24 @@ def letters_of(values: Iterable[Any]) -> frozenset[Letters]:
 
 
 _DECIMAL_COMMA = re.compile(r"(?<![0-9,])[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})(?![0-9,])")
+_NO_DIGIT = re.compile(r"[^0-9]")
 _DECIMAL_POINT = re.compile(r"[0-9]\.[0-9]")
 
 OF_LANGUAGE = frozenset(("TEXT", "FIXED", "DOLLAR", "VALUE", "DATEVALUE", "TIMEVALUE"))
 """Functions that read or write numbers and dates as a language does."""
 OTHER_TEXTS = "texts of numbers or dates elsewhere in the file could not be worked out: it may be in another language"
 OTHER_LANGUAGE = "texts in the file write numbers with a decimal comma, as the program in which it was calculated does"
+
+
+def speaks_otherwise(old: object, found: object) -> bool:
+    """Return whether two results may be the same in different languages: alike in their digits, or an error instead.
+
+    >>> speaks_otherwise("3. Mai 2020", "3. May 2020"), speaks_otherwise("3,14", "3.14"), speaks_otherwise("1.5", "2.5")
+    (True, True, False)
+    """
+    if isinstance(old, str) and isinstance(found, str):
+        return _NO_DIGIT.sub("", old) == _NO_DIGIT.sub("", found)
+    return isinstance(found, dict) and not isinstance(old, dict)
 
 
 def has_point(value: object) -> bool:

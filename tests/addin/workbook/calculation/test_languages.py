@@ -66,6 +66,16 @@ async def test_names_of_months_stay_where_another_text_is_of_another_language(se
     assert values(path, "Sheet1", "A2", "A3") == ["Mai", "Mai"]
 
 
+async def test_a_text_of_another_number_says_nothing_of_the_language(service: EmbeddedService, tmp_path: Path):
+    path = tmp_path / "book.xlsx"
+    with Workbook(path) as book:
+        sheet = book.add_worksheet("Sheet1")
+        sheet.write_formula("A1", '=TEXT(1.5,"0.0")', None, "2.5")
+        sheet.write_formula("A2", f'=A1&TEXT({CALL},"0")', None, "2.53")
+        sheet.write_formula("A3", f'=TEXT({CALL},"0")', None, "3")
+    assert (3, 1) not in await _reasons(service, path)
+
+
 @pytest.mark.parametrize("text", ["0 bps", "0;-0;zero", "[$-F800]dddd", "0 EUR"])
 async def test_formats_with_letters_of_no_format_are_left(service: EmbeddedService, tmp_path: Path, text: str):
     cells = {"A1": f'=TEXT({CALL},"{text}")', "A2": f'=TEXT({CALL},"0.0x ""EUR"" [$-409]\\k")'}

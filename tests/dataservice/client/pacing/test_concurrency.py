@@ -39,8 +39,8 @@ def test_a_service_that_slows_down_under_load_is_asked_less():
 
 
 def test_where_answers_are_slow_for_another_reason_as_many_are_asked_for_as_before():
-    places = after_rounds(40, lambda under_way: 0.1 if under_way == FIRST_ROUND else 1.0 + under_way / 1_000)
-    assert places[-1] == MOST
+    places = after_rounds(80, lambda under_way: 0.1 if under_way == FIRST_ROUND else 1.0 + under_way / 1_000)
+    assert min(places[1:]) > MOST / 2
     assert sum(places) > 0.9 * MOST * len(places)
 
 
