@@ -117,9 +117,7 @@ def failed_answer(
         case 429 if remaining_in(headers) == 0:
             return Failure(month_spent(quota).at(path))
         case 429:  # only the quota headers prove that the month is over: the service, or a gateway, asks to wait
-            hurried = UnavailableError(
-                "it asks for fewer requests at a time, HTTP 429; refresh in a minute", status=status, path=path
-            )
+            hurried = UnavailableError("it asks for fewer requests at a time, HTTP 429", status=status, path=path)
             wait_s = told_wait_s(headers, now) if wait_s is None else wait_s
             return Failure(hurried, retry_after_s=wait_s, is_limited=True, gap_s=told_gap_s(headers))
         case _ if status >= 500:
@@ -184,9 +182,7 @@ def failed_exchange(request: Request, error: Exception) -> Failure:
         case httpx.DecodingError():
             return Failure(MalformedAnswerError("an answer that cannot be unpacked", path=request.path))
         case httpx.TransportError() | OSError():
-            return Failure(
-                ConnectionFailedError("the connection broke; refresh in a minute", path=request.path), retryable=True
-            )
+            return Failure(ConnectionFailedError("the connection broke", path=request.path), retryable=True)
         case _:
             return Failure(UnavailableError(type(error).__name__, path=request.path))
 

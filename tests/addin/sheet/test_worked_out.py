@@ -190,6 +190,7 @@ def test_an_edit_is_not_lost_when_results_arrive(chromium, service, tmp_path):
         page.put({"A1": "7"})
         page.select("A1")
         page.keys("F2")
+        page.until("document.activeElement.isContentEditable && document.activeElement.textContent === '7'")
         page.keys("End")
         page.run(lambda inner: inner.keyboard.type("5"))
         page.tab.evaluate(
