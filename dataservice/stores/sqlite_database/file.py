@@ -53,7 +53,7 @@ class SqliteFile:
                 return self._done(work)
             except sqlite3.OperationalError:
                 raise  # locked, full, read-only: the file itself is fine
-            except sqlite3.DatabaseError:
+            except (sqlite3.DatabaseError, UnicodeDecodeError):  # a message may hold the damaged bytes
                 repair()
         return work(self._open())
 

@@ -56,7 +56,8 @@ def salvaged(path: Path) -> Salvaged:
 def _numbers(path: Path) -> Mapping[str, set[int]]:
     """Return which parts each log had, by the index of them; nothing where that cannot be read as a whole."""
     found: dict[str, set[int]] = {}
-    with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as db:
+    address = f"file:{quote(str(path))}?mode=ro"
+    with suppress(sqlite3.Error, UnicodeDecodeError), closing(sqlite3.connect(address, uri=True)) as db:
         for log, number in db.execute("SELECT log, number FROM parts INDEXED BY parts_by_log"):
             found.setdefault(log, set()).add(number)
         return found

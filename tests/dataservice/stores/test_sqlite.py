@@ -124,6 +124,19 @@ async def test_a_damaged_file_is_moved_aside_with_one_warning_and_a_new_one_begu
     assert aside.name in caplog.text
 
 
+async def test_a_file_whose_damage_is_in_the_names_of_its_tables_is_begun_anew(tmp_path):
+    path = tmp_path / "shelf.sqlite"
+    async with opened(path) as shelf:
+        await shelf.put("a", Entry(b"x", 1.0))
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"CREATE TABLE", b"CRE\xffTE TABLE"))
+    assert path.read_bytes() != content
+    async with opened(path) as shelf:
+        assert await shelf.get("a") is None
+        await shelf.put("a", Entry(b"y", 1.0))
+        assert await shelf.get("a") == Entry(b"y", 1.0)
+
+
 async def test_a_file_damaged_while_it_is_open_does_not_stop_the_work(tmp_path, caplog):
     path = tmp_path / "shelf.sqlite"
     async with opened(path) as shelf:

@@ -30,6 +30,15 @@ def read(kind, raw):
     return kind.read(raw, "it", TODAY)
 
 
+@pytest.mark.parametrize(
+    "kind", [Text(help=""), Names(help=""), Text(help="", choices=(Choice("a"),), open_choices=True)]
+)
+def test_half_of_a_character_is_refused_before_anybody_is_asked(kind):
+    assert refusal_of(lambda: read(kind, "macro\ud83d")) == (
+        "it holds half of a character, as a text that was cut; type it again"
+    )
+
+
 @given(st.sampled_from(KINDS), raws)
 def test_every_kind_reads_or_refuses_and_nothing_else(kind, raw):
     refusal = refusal_of(lambda: read(kind, raw))

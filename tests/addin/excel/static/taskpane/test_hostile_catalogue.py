@@ -142,8 +142,8 @@ def test_names_of_any_length_and_direction_leave_the_pane_usable(pane):
     for index in range(len(ATTACKS)):
         open_signal(pane, index)
         assert pane.tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        top = pane.run(lambda page: page.locator(".formulas").bounding_box())["y"]
-        assert top < 2_000
+        pane.run(lambda page: page.locator(".formulas").wait_for())
+        assert pane.tab.evaluate("document.querySelector('.formulas').getBoundingClientRect().y") < 2_000
     heights = pane.tab.evaluate("[...document.querySelectorAll('[data-slug]')].map((each) => each.clientHeight)")
     assert max(heights) < 200
 
