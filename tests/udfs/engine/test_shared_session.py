@@ -28,6 +28,26 @@ for call in (lambda: udfs.SIGNAL("us-cpi"), lambda: udfs.SIGNAL("us-cpi", "name"
     asyncio.run(cell())
 """
 
+UNKNOWN = """
+import asyncio, udfs
+async def main():
+    asked = [udfs.{}(f"nope-{{n}}") for n in range(240)]
+    return await asyncio.gather(*asked, return_exceptions=True)
+print({{type(error).__name__ for error in asyncio.run(main())}})
+"""
+
+UNKNOWN_IN_THREADS = """
+import udfs.sync as ds
+from concurrent.futures import ThreadPoolExecutor
+def failed(n):
+    try:
+        return ds.SIGNAL(f"nope-{n}")
+    except Exception as error:
+        return type(error).__name__
+with ThreadPoolExecutor(240) as pool:
+    print(set(pool.map(failed, range(240))))
+"""
+
 ONE_LOOP = """
 import asyncio, udfs
 loop = asyncio.new_event_loop()
@@ -81,6 +101,16 @@ def test_a_new_process_spends_one_request_and_the_next_one_none(service, user, p
     assert service.running.request_count == 1
     user.runs_forked(program)
     assert service.running.request_count == 1
+
+
+@pytest.mark.parametrize(
+    "program",
+    [*(UNKNOWN.format(function) for function in ("SIGNAL", "SIGNAL_HISTORY", "SPARK")), UNKNOWN_IN_THREADS],
+    ids=["values", "histories", "sparks", "threads"],
+)
+def test_many_unknown_names_asked_for_one_by_one_find_out_together_that_they_do_not_exist(service, user, program):
+    assert user.runs_forked(program).strip() == "{'NoDataError'}"
+    assert service.running.request_count <= 4
 
 
 def test_a_process_that_ends_in_the_middle_of_a_call_leaves_nothing_open(user):

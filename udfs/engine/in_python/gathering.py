@@ -13,7 +13,10 @@ from udfs.engine.batch import Batch, Reader
 from udfs.engine.run import Run
 
 GATHER_S = 0.005
-"""How long the first call that has to fetch waits for others: far less than a request takes, and enough for threads."""
+"""How long nobody comes before those who wait are answered: far less than a request takes, and enough for threads."""
+
+MOST_PAUSES = 100
+"""After so many waits they are answered although others still come: half a second."""
 
 FETCHED_AT_A_TIME = 64
 """As in any batch."""
@@ -43,7 +46,11 @@ class Gathering:
         await together.ended_of(run)
 
     async def _end(self, together: _Together) -> None:
-        await asyncio.sleep(self._gather_s)
+        for _ in range(MOST_PAUSES):
+            came = together.count
+            await asyncio.sleep(self._gather_s)
+            if together.count == came:
+                break
         self._open = None
         await together.end()
 
@@ -56,6 +63,11 @@ class _Together:
         self._batch = Batch(reader, now)
         self._batch.follower = self
         self._waiting: dict[int, asyncio.Future[None]] = {}
+
+    @property
+    def count(self) -> int:
+        """How many calls wait here."""
+        return len(self._waiting)
 
     def begin(self, run: Run) -> bool:
         """Let `run` go as far as memory can answer; whether it has to wait then."""
