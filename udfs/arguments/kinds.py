@@ -108,7 +108,7 @@ class Text(Kind):
         if len(text) > MAX_TEXT_ARGUMENT:
             raise ArgumentError(f"{name} takes text of at most {MAX_TEXT_ARGUMENT:,} characters, not {len(text):,}")
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-            raise ArgumentError(f"{name} holds half of a character, as a text that was cut; type it again")
+            raise ArgumentError(f"{name} holds half of a character, as a text that was cut does: give it whole")
         if not self.choices or self.open_choices:
             return text
         for choice in self.choices:

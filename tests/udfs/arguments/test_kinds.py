@@ -35,7 +35,7 @@ def read(kind, raw):
 )
 def test_half_of_a_character_is_refused_before_anybody_is_asked(kind):
     assert refusal_of(lambda: read(kind, "macro\ud83d")) == (
-        "it holds half of a character, as a text that was cut; type it again"
+        "it holds half of a character, as a text that was cut does: give it whole"
     )
 
 
