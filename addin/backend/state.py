@@ -105,7 +105,7 @@ class BackendState:
         self.memory = MemoryBudget(settings.requests_bytes)
         self.memory.processor.counted = self.metrics.worked
         self.store = open_store(settings)
-        is_shared = place is not None or settings.redis_url is not None
+        is_shared = place is not None or settings.redis_url is not None or settings.is_shared
         self._refreshes = SharedRefreshes(ResilientStore(self.store)) if is_shared else None
         self._answers = ConsentStore(ResilientStore(self.store)) if is_shared else None
         self._posts = SharedPosts(ResilientStore(self.store)) if is_shared else None
@@ -235,18 +235,19 @@ class BackendState:
             return
         tenant.scope = await tenant.client.scope()
         latest = await self._refreshes.latest(tenant.scope, tenant.refreshed)
-        before = tenant.refreshed
-        if before is None and self._answers is not None:
+        if tenant.refreshed is None and self._answers is not None:
             answered = await self._answers.last(tenant.scope, latest.began_at)
             if answered is not None:
                 tenant.consent.learn(answered.requests, yes=answered.load)
+        async with tenant.joining:
             before = tenant.refreshed
-        if not tenant.join(latest):
-            return  # a batch beside this one has joined
-        is_forced = latest.forced_at is not None and latest.forced_at != (before.forced_at if before else None)
-        if before is not None or is_forced:
-            began_at = latest.forced_at if is_forced and latest.forced_at is not None else latest.began_at
-            await tenant.join_refresh(began_at, force=is_forced)
+            if not tenant.join(latest):
+                return  # a batch beside this one has joined
+            is_forced = latest.forced_at is not None and latest.forced_at != (before.forced_at if before else None)
+            if before is not None or is_forced:
+                began_at = latest.forced_at if is_forced and latest.forced_at is not None else latest.began_at
+                await tenant.join_refresh(began_at, force=is_forced)
+            await tenant.purge(latest.purged_since(before))
 
     async def _look_up_key(self) -> None:
         """Use the stored key if another worker has changed it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from math import ceil
 
@@ -65,6 +65,8 @@ class Tenant:
             self.session, self.cache, self.consent, deadline_s=deadline_s, late=self.batches.late, limits=limits
         )
         self.told = ToldPosts()
+        self.joining = asyncio.Lock()
+        """Held by who takes part in a refresh of another process: until that is done no other batch begins."""
         self.generation = generation
         """A different number means that every earlier answer may be different now."""
         self.refreshed: Refreshed | None = None
@@ -134,6 +136,13 @@ class Tenant:
         """The same for a refresh that began in another process: what arrived since is fresh."""
         await self.client.join_refresh(began_at, force=force)
         self._forget()
+
+    async def purge(self, signals: Mapping[str, float]) -> None:
+        """Forget the values of signals that were purged at these times; other processes are told the same."""
+        for slug, at in signals.items():
+            await self.client.purge(slug, at)
+        if signals:
+            self._forget()
 
     def _forget(self) -> None:
         self.batches.forget()

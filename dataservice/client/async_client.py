@@ -291,6 +291,11 @@ class AsyncClient(Endpoints):
         await self._open()
         return await self._cache.forget()
 
+    async def purge(self, slug: str, at: float) -> int:
+        """Forget a signal's values, purged at `at` for all who share the store; how many entries that held."""
+        await self._open()
+        return await self._cache.purge(slug, at)
+
     def states(self) -> list[ResourceState]:
         """Return what this process knows of every resource it was asked for; those without a value come last."""
         return self._overview.states(self._reader.last_errors)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -23,15 +23,25 @@ ATTEMPTS = 5
 """Who wants to write while others do tries again; each attempt that fails is another's success."""
 
 
+MAX_PURGED = 1_000
+"""Signals whose purge is remembered: whoever asks for nothing while so many more are purged has old answers left."""
+
+
 class Refreshed(msgspec.Struct, frozen=True):
     """The last refresh of a key: its generation, when it began, and when the last forced one began.
 
-    Times are seconds since 1970.
+    `purged` tells of signals until when their answers are to be forgotten. Times are seconds since 1970.
     """
 
     generation: int
     began_at: float
     forced_at: float | None = None
+    purged: dict[str, float] = {}
+
+    def purged_since(self, before: Refreshed | None) -> dict[str, float]:
+        """Return what was purged since an earlier refresh, or ever."""
+        known = {} if before is None else before.purged
+        return {slug: at for slug, at in self.purged.items() if known.get(slug) != at}
 
 
 class SharedRefreshes:
@@ -56,12 +66,17 @@ class SharedRefreshes:
             return await self._written(scope, lambda _: known)
         return kept
 
-    async def add(self, scope: str | None, began_at: float, *, force: bool) -> Refreshed:
-        """Let a refresh that began here at `began_at` be one for all; its generation is higher than any before."""
-        return await self._written(scope, lambda kept: _next(kept, began_at, force=force))
+    async def add(
+        self, scope: str | None, began_at: float, *, force: bool = False, purge: Sequence[str] = ()
+    ) -> Refreshed:
+        """Let a refresh that began here at `began_at` be one for all; its generation is higher than any before.
+
+        The signals of `purge` are forgotten by whoever joins.
+        """
+        return await self._written(scope, lambda kept: _next(kept, began_at, force=force, purge=purge))
 
     def _first(self, kept: Refreshed | None) -> Refreshed:
-        return kept or _next(None, self._clock(), force=False)
+        return kept or _next(None, self._clock())
 
     async def _kept(self, scope: str | None) -> Refreshed | None:
         entry = await self._store.get(_name(scope))
@@ -83,9 +98,11 @@ class SharedRefreshes:
         return new
 
 
-def _next(kept: Refreshed | None, began_at: float, *, force: bool) -> Refreshed:
+def _next(kept: Refreshed | None, began_at: float, *, force: bool = False, purge: Sequence[str] = ()) -> Refreshed:
     generation = max(int(1000 * began_at), kept.generation + 1 if kept else 0)
-    return Refreshed(generation, began_at, began_at if force else kept.forced_at if kept else None)
+    purged = {**(kept.purged if kept else {}), **dict.fromkeys(purge, began_at)}
+    newest = sorted(purged.items(), key=lambda each: each[1])[-MAX_PURGED:]
+    return Refreshed(generation, began_at, began_at if force else kept.forced_at if kept else None, dict(newest))
 
 
 def _name(scope: str | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -77,27 +78,35 @@ def prune(
 
 @app.command()
 def clear(
+    signals: Annotated[
+        list[str] | None, typer.Argument(metavar="[SLUG]...", help="Only these signals.", show_default="all")
+    ] = None,
     archive: Annotated[bool, typer.Option("--archive", help="Delete the archive too.")] = False,
     all_keys: AllKeysOption = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Delete the cached answers and histories of the key in use, and with --archive also the archive.
 
-    What is shown next costs requests again, also from shared backends that run: their workers hear of it at their next
-    batch. What people need to sign in, their keys and who was stopped are kept elsewhere, and stay.
+    With slugs, only those of these signals, and never the archive. What is shown next costs requests again, also from
+    shared backends that run: their workers, on every machine that shares the Redis, hear of it at their next batch.
+    What people need to sign in, their keys and who was stopped are kept elsewhere, and stay.
 
     \b
     Examples:
       addin cache clear
+      addin cache clear us-cpi cboe.vix --all-keys
       addin cache clear --archive --yes
     """
-    from addin.cli.cache.contents import clear_contents
+    from addin.cli.cache.contents import clear_contents, clear_signals
 
+    if signals and archive:
+        raise AddinError("the archive is cleared as a whole: --archive goes without signals")
     if not yes:
-        _confirm(
-            "the cache and the archive, which nobody can give again" if archive else "the cache", all_keys=all_keys
-        )
-    asyncio.run(clear_contents(archive=archive, all_keys=all_keys))
+        _confirm(_what(signals or [], archive=archive), all_keys=all_keys)
+    if signals:
+        asyncio.run(clear_signals(signals, all_keys=all_keys))
+    else:
+        asyncio.run(clear_contents(archive=archive, all_keys=all_keys))
 
 
 @app.command()
@@ -113,6 +122,12 @@ def seal() -> None:
     from addin.cli.cache.contents import seal_contents
 
     asyncio.run(seal_contents())
+
+
+def _what(signals: Sequence[str], *, archive: bool) -> str:
+    if signals:
+        return f"what is cached of {', '.join(signals)}"
+    return "the cache and the archive, which nobody can give again" if archive else "the cache"
 
 
 def _confirm(what: str, *, all_keys: bool) -> None:

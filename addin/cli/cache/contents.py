@@ -24,8 +24,10 @@ from addin.workbook.ooxml.target import Target
 from dataservice.client import AsyncClient, Vintages
 from dataservice.client.archive.archive import Archive
 from dataservice.client.archive.coverage import NEVER_YET
-from dataservice.client.cache.inventory import Amount, KeyShare, cached_slugs, key_shares
+from dataservice.client.cache.inventory import SEALED, Amount, KeyShare, cached_slugs, key_shares
 from dataservice.client.contract import moment_of, utc_day_of
+from dataservice.client.contract.requests import can_exist
+from dataservice.client.contract.resources import SignalResource
 from dataservice.client.network.credentials import ApiKey, sealed_for
 from dataservice.stores import ResilientStore, SqliteStore, Store, StoreAwayError
 from dataservice.stores.migrate_unsealed import migrate_unsealed
@@ -195,7 +197,7 @@ async def clear_contents(*, archive: bool, all_keys: bool) -> None:
             await cache.archive()
         prefix = "" if all_keys else f"{await cache.scope()}/"
         store = cache.store if all_keys else cache.readable
-        scopes = {entry.name.partition("/")[0] for entry in await cache.store.entries() if "/" in entry.name}
+        scopes = await _scopes(cache.store)
         entries = await store.clear(prefix)
         logs = await store.delete_logs(prefix) if archive else 0
         await _reach_running(cache.store, scopes if all_keys else {prefix.rstrip("/")})
@@ -204,15 +206,42 @@ async def clear_contents(*, archive: bool, all_keys: bool) -> None:
     echo(f"{deleted} and the archive of {counted(logs, 'signal')}." if archive else f"{deleted}; the archive is kept.")
 
 
-async def _reach_running(store: Store, scopes: Collection[str]) -> None:
-    """Let backends that run ask again for what they have in memory, where several of them share the store."""
+async def clear_signals(signals: Sequence[str], *, all_keys: bool) -> None:
+    """Delete answers and histories of some signals: here those of the key in use, with `all_keys` all by who has them.
+
+    Of another key nobody else can tell what is sealed: its users' backends delete that before they answer again.
+    """
+    for slug in signals:
+        if not can_exist(SignalResource(slug)):
+            raise AddinError(f"{slug!r} is no name of a signal")
+    async with open_cache() as cache:
+        if not all_keys:
+            await cache.archive()
+        now = datetime.now(UTC).timestamp()
+        entries = sum([await cache.client.purge(slug, now) for slug in signals]) if cache.client is not None else 0
+        own = {scope} if (scope := await cache.scope()) else set[str]()
+        scopes = own | await _scopes(cache.store) if all_keys else own
+        await _reach_running(cache.store, scopes, signals)
+    told = f"Deleted {entries:,} cached {'entry' if entries == 1 else 'entries'} of {counted(len(signals), 'signal')}"
+    others = len(scopes - own)
+    echo(f"{told}; the backends of {counted(others, 'other key')} delete theirs." if others else f"{told}.")
+
+
+async def _scopes(store: Store) -> set[str]:
+    """Return the hashes of all keys of which there is an entry."""
+    names = [entry.name for entry in await store.entries()]
+    return {name.partition("/")[0].removesuffix(SEALED.rstrip("/")) for name in names if "/" in name}
+
+
+async def _reach_running(store: Store, scopes: Collection[str], signals: Sequence[str] = ()) -> None:
+    """Let backends that run forget these signals, or ask again for all they have in memory, if they share the store."""
     from addin.backend.operation.events import tell
     from addin.backend.workers.refreshes import SharedRefreshes
 
     marks, now = SharedRefreshes(ResilientStore(store)), datetime.now(UTC).timestamp()
     for scope in scopes:
-        await marks.add(scope, now, force=True)
-    tell("purged", keys=len(scopes))
+        await marks.add(scope, now, force=not signals, purge=signals)
+    tell("purged", keys=len(scopes), **({"signals": list(signals)} if signals else {}))
 
 
 async def seal_contents() -> None:

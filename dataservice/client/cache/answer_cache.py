@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from msgspec.structs import replace
 
-from dataservice.client.cache.answer import Answer, Source
+from dataservice.client.cache.answer import CLOCK_SKEW_S, Answer, Source
 from dataservice.client.cache.codec import pack
 from dataservice.client.cache.recent import looked_at, not_behind, with_history
 from dataservice.client.cache.signal_answers import SignalAnswers
@@ -26,6 +26,9 @@ from dataservice.stores import Entry, Put
 T = TypeVar("T")
 
 CATALOGUE = CatalogueResource()
+
+PURGED = b""
+"""In place of an answer that was purged: no answer packs to it, so it is none, and the next one replaces it."""
 
 WIDE_AGE_S = 2 * 86_400.0
 """A list that was complete up to so long ago likely still is."""
@@ -56,6 +59,27 @@ class AnswerCache(SignalAnswers):
         self._noted.clear()
         self.missing.clear()
         return 0 if self.scope is None else await self._store.clear(f"{self.scope}/")
+
+    async def purge(self, slug: str, at: float) -> int:
+        """Forget a signal's values, purged at `at` for all who share the store: here, and there what is of before.
+
+        Returns how many entries the store held. Each is replaced by one that nobody can read, in the step that sees
+        that it is still the old one; so what another process has fetched since stays, but that of the first minute,
+        which may be from before by a clock that is ahead. The archive stays.
+        """
+        detail, windows = SignalResource(slug), HistoryResource(slug)
+        self.memory.drop(detail)
+        self.memory.drop_family(windows)
+        self._histories.drop(slug)
+        self._absent.pop(slug, None)
+        self._looked.pop(slug, None)
+        purged = 0
+        for resource in (detail, windows) if self.scope is not None else ():
+            name = self.name(resource)
+            kept = await self._store.get(name)
+            if kept is not None and kept.payload != PURGED and kept.fetched_at <= at + CLOCK_SKEW_S:
+                purged += await self._store.replace(name, Entry(PURGED, kept.fetched_at), kept.fetched_at)
+        return purged
 
     def peek(self, resource: Resource[T], now: float, max_age_s: float | None = None) -> Answer[T] | None:
         """The answer in memory: a fresh one, or with `max_age_s` any that is not older; also out of a wider one."""

@@ -75,6 +75,12 @@ class MemoryCache:
             members = islice(self._families.get(resource.family, {}), MAX_WIDER)
             return [(member, self._answers[member]) for member in members]
 
+    def drop(self, resource: Resource[Any]) -> None:
+        """Forget the answer to `resource`, if there is one."""
+        with self._lock:
+            if self._by_age.pop(resource, None) is not None:
+                self._evicted(resource)
+
     def drop_family(self, resource: Resource[Any]) -> None:
         """Forget all answers of the family of `resource`."""
         with self._lock:

@@ -112,6 +112,11 @@ class Histories:
             self._held[slug] = history
         return history
 
+    def drop(self, slug: str) -> None:
+        """Forget what is in memory of one signal."""
+        self._held.pop(slug, None)
+        self._kept_at.pop(slug, None)
+
     def clear(self) -> None:
         """Forget what is in memory."""
         self._held.clear()

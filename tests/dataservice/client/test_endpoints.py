@@ -169,7 +169,7 @@ def test_both_clients_offer_the_same_methods_with_the_same_arguments():
     asynchronous, waiting = offered(AsyncClient), offered(Client)
     assert asynchronous.pop("aclose") == waiting.pop("close")
     asynchronous.pop("scope")  # for `addin cache`, beside the archive itself
-    for for_backends in ("join_refresh", "look_up_quota", "complete_wider", "known_after"):
+    for for_backends in ("join_refresh", "look_up_quota", "complete_wider", "known_after", "purge"):
         asynchronous.pop(for_backends)
     assert asynchronous == waiting
 

@@ -1,0 +1,94 @@
+"""A purge of some signals reaches every worker of every machine, whoever's key it is, and nothing else."""
+
+from ast import literal_eval
+from contextlib import ExitStack
+from datetime import UTC, datetime
+
+from addin.backend.workers.refreshes import MAX_PURGED, Refreshed, SharedRefreshes
+from dataservice.server import DailySample
+from dataservice.stores import MemoryStore, ResilientStore
+from tests.addin.backend.workers.workers import workers_of
+from tests.addin.commands import addin, environment
+from tests.dataservice.stores.stores import redis_url  # noqa: F401  found by being imported here
+
+WRONG, RIGHT = "us-cpi", "cboe.vix"
+CALLS = [["SIGNAL", WRONG], ["SIGNAL", RIGHT], ["SIGNAL_HISTORY", WRONG, "-2Y"]]
+
+
+def publish(service):
+    """Let the service give other values from now on."""
+    DailySample(service.store, clock=lambda: datetime(2026, 10, 20, 12, tzinfo=UTC)).update()
+
+
+def shown(workers):
+    """What each of many batches shows, which workers take in turn: the wrong signal, the right one, a history."""
+    replies = workers.at_once(*[CALLS] * 8)
+    assert all(answer for reply in replies for answer in reply["answers"])
+    return {str([answer.get("value", answer.get("rows")) for answer in reply["answers"]]) for reply in replies}
+
+
+def machine(stack, service, folder, redis, key):
+    """Two workers of another machine, and what its commands are run with."""
+    folder.mkdir()
+    settings = {"redis_url": redis, "ask_above": "1000"}
+    workers = stack.enter_context(workers_of(service, folder, 2, api_key=key, **settings))
+    return workers, environment(folder, service, api_key=key, **settings)
+
+
+def test_a_purged_signal_is_asked_for_again_by_all_workers_of_all_machines_and_others_are_not(
+    service,
+    tmp_path,
+    redis_url,  # noqa: F811
+):
+    with ExitStack() as stack:
+        here, environ = machine(stack, service, tmp_path / "here", redis_url, service.key)
+        there, _ = machine(stack, service, tmp_path / "there", redis_url, service.key)
+        other, _ = machine(stack, service, tmp_path / "other", redis_url, service.free_key)
+        [before] = {each for workers in (here, there) for each in shown(workers)}
+        [before_of_other] = shown(other)
+        publish(service)
+        assert shown(here) | shown(there) == {before}, "answers are fresh for a while"
+        sent = service.running.request_count
+        done = addin("cache", "clear", WRONG, "--yes", environ=environ)
+        assert done.stdout == "Deleted 2 cached entries of 1 signal.\n", done.stderr
+        [now] = shown(here) | shown(there)
+        old, new = literal_eval(before), literal_eval(now)
+        assert (new[0] != old[0], new[1] == old[1], new[2] != old[2]) == (True, True, True)
+        assert 2 <= service.running.request_count - sent <= 2 * 4, "each process may have to ask"
+        assert shown(other) == {before_of_other}
+        assert "delete theirs" in addin("cache", "clear", WRONG, "--all-keys", "--yes", environ=environ).stdout
+        [of_other] = shown(other)
+        assert literal_eval(of_other) == new
+        sent = service.running.request_count
+        assert shown(here) | shown(there) == {now}
+        assert shown(other) == {of_other}
+        assert service.running.request_count - sent <= 2 * 4
+        assert shown(here) | shown(there) | shown(other) == {now}
+
+
+async def test_purges_are_remembered_beside_refreshes_the_newest_ones_only():
+    marks = SharedRefreshes(ResilientStore(MemoryStore()), clock=lambda: 1_000.0)
+    first = await marks.add("key", 1_000.0, purge=["a", "b"])
+    forced = await marks.add("key", 1_001.0, force=True)
+    assert forced.purged_since(first) == {}
+    assert forced.purged_since(None) == {"a": 1_000.0, "b": 1_000.0}
+    again = await marks.add("key", 1_002.0, purge=["a"])
+    assert (again.purged_since(forced), again.forced_at) == ({"a": 1_002.0}, 1_001.0)
+    many = await marks.add("key", 1_003.0, purge=[f"s{number}" for number in range(MAX_PURGED)])
+    assert len(many.purged) == MAX_PURGED
+    assert Refreshed(1, 1.0).purged_since(None) == {}
+
+
+def test_what_cannot_be_purged_is_told(service, tmp_path):
+    environ = environment(tmp_path, service)
+    assert addin("eval", '=DS.SIGNAL("us-cpi")', environ=environ).returncode == 0
+    for words, told in (
+        (["us-cpi", "--archive"], "the archive is cleared as a whole"),
+        ([".."], "is no name of a signal"),
+    ):
+        done = addin("cache", "clear", *words, "--yes", environ=environ)
+        assert (done.returncode, told in done.stderr) == (1, True), done.stderr
+    assert addin("cache", "clear", "us-cpi", "--yes", environ=environ).stdout == "Deleted 1 cached entry of 1 signal.\n"
+    sent = service.running.request_count
+    assert addin("eval", '=DS.SIGNAL("us-cpi")', environ=environ).returncode == 0
+    assert service.running.request_count == sent + 1
