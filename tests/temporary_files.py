@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 KEPT_BY_PYTEST = "pytest-of-"
+OF_A_PROCESS = "pymp-"
+"""multiprocessing's, which goes with the process that made it: xdist cuts one short that is slow to end."""
 LEFT = pytest.StashKey[list[str]]()
 FOLDER = pytest.StashKey[Path]()
 BEFORE = pytest.StashKey[set[Path]]()
@@ -63,7 +65,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def _left_in(folder: Path) -> Iterator[str]:
-    return (each.name for each in folder.iterdir() if not each.name.startswith(KEPT_BY_PYTEST))
+    return (each.name for each in folder.iterdir() if not each.name.startswith((KEPT_BY_PYTEST, OF_A_PROCESS)))
 
 
 def _sockets() -> set[Path]:
