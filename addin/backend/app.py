@@ -105,6 +105,7 @@ def _sign_in(backend: BackendState) -> tuple[Sequence[BaseRoute], Sequence[Middl
         return (), ()
     from addin.backend.sign_in.people import People  # cryptography takes a while to load
     from addin.backend.sign_in.provider import Provider
+    from addin.backend.sign_in.rechecking import Rechecking
     from addin.backend.sign_in.routes import SignIn
     from addin.backend.sign_in.sessions import Sessions
 
@@ -121,6 +122,7 @@ def _sign_in(backend: BackendState) -> tuple[Sequence[BaseRoute], Sequence[Middl
     sessions = Sessions(*secrets, lasts_s=3_600.0 * settings.session_hours)
     backend.people = People(open_ledger(settings), *secrets)
     backend.session_secrets = secrets
+    backend.rechecking = Rechecking(settings, provider, backend.people, backend.store)
     gate = Middleware(SignInGate, sessions, backend.people, settings.public_url or "", backend.metrics_token)
     backend.readiness.add("ledger", backend.people.check)
     backend.readiness.add("provider", provider.check)

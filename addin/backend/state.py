@@ -39,6 +39,7 @@ from dataservice.stores import ResilientStore
 
 if TYPE_CHECKING:
     from addin.backend.sign_in.people import People  # cryptography takes a while to load
+    from addin.backend.sign_in.rechecking import Rechecking
 
 PROBES = ("/health", "/live", "/ready", "/metrics")
 """What those ask for who watch the backend."""
@@ -118,6 +119,8 @@ class BackendState:
         """What is called when the backend closes."""
         self.people: People | None = None
         """Who signed in, where that is set up."""
+        self.rechecking: Rechecking | None = None
+        """Asks the provider again about them."""
         self.session_secrets: Sequence[bytes] = ()
         """What sessions, and what is kept of people, are sealed with; two while that is being changed."""
         self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections, self._watch)

@@ -117,6 +117,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Who sees everybody's usage and may stop users, as a claim and its value: groups=dataservice-admins."""
     session_hours: _Positive = 10.0
     """How long a sign-in lasts, in hours."""
+    recheck_minutes: _Positive = 15.0
+    """How often the provider is asked whether who signed in still may, where it gives refresh tokens, in minutes."""
     max_users: _AtLeastOne = 200
     """The maximum number of users' keys in memory."""
     max_users_bytes: _AtLeastOne = 512 * 1024**2

@@ -46,6 +46,8 @@ async def _keep(backend: BackendState, sleep: Callable[[float], Awaitable[Any]])
                     await take_over(people, backend.store, secret, time.time())
                 is_taken_over = True
             await people.keep_up()
+            if backend.rechecking is not None:
+                await backend.rechecking.round()
         except LedgerAwayError:
             pass  # whoever asks is told
         except Exception as error:  # noqa: BLE001 - each store fails in its own way; it is tried again

@@ -58,6 +58,17 @@ class _Seen(msgspec.Struct, frozen=True):
     at: float
 
 
+class Grant(msgspec.Struct, frozen=True):
+    """With what the provider can be asked about a person again, and when they signed in and were asked about last."""
+
+    refresh_token: str
+    signed_in_at: float
+    asked_at: float
+
+    def __repr__(self) -> str:
+        return f"Grant(…, {self.signed_in_at}, {self.asked_at})"
+
+
 class People:
     """Keeps people in `ledger`, sealed with each of `secrets`: there are two while the secret is being changed.
 
@@ -115,7 +126,11 @@ class People:
         Raises `LedgerAwayError` if that could not be stored. Then they are out here, and it is tried again.
         """
         record = (by or person_id).encode()
-        changes: dict[str, bytes | None] = {_fact(person_id, "ended"): record, **self._ending.get(person_id, {})}
+        changes: dict[str, bytes | None] = {
+            _fact(person_id, "ended"): record,
+            _fact(person_id, "grant"): None,
+            **self._ending.get(person_id, {}),
+        }
         if forget_key:
             changes[_fact(person_id, "key")] = None
         self._ending[person_id] = changes
@@ -147,7 +162,7 @@ class People:
             await self._ledger.carry_over("people/", ID_KEY)
             self._carried_over_at = now
 
-    async def signed_in(self, subject: str, person: Person | None) -> Mark | None:
+    async def signed_in(self, subject: str, person: Person | None, *, refresh_token: str = "") -> Mark | None:
         """Write down who signed in, and from when on their session counts; None for who may not (`person` is None).
 
         Whoever comes back with another role, or is refused now, ends what began before.
@@ -155,17 +170,41 @@ class People:
         person_id = await self.id_of(subject)
         if person_id in self._ending:
             await self._store_end(person_id)
+        await self.compare(person_id, person)
+        if person is None:
+            return None
+        now = self._clock()
+        self._seen[person_id] = now
+        grant = msgspec.json.encode(Grant(refresh_token, now, now)) if refresh_token else None
+        mark = await self._ledger.write({**self._as_seen(person), _fact(person_id, "grant"): grant})
+        tell("sign_in", person=person_id, role=person.role)
+        return mark
+
+    async def compare(self, person_id: str, person: Person | None) -> bool:
+        """End the sessions of who has another role now than when they signed in last, or none; whether that was so."""
         name = _fact(person_id, "person")
         found = (await self._ledger.look(name)).facts.get(name)
         before = None if found is None else msgspec.json.decode(found.value, type=_Seen).person
-        if before is not None and (person is None or person.role is not before.role):
-            await self.end_sessions(person_id, by="another role at the provider")
-        if person is None:
-            return None
-        self._seen[person_id] = self._clock()
-        mark = await self._ledger.write(self._as_seen(person))
-        tell("sign_in", person=person_id, role=person.role)
-        return mark
+        if before is None or (person is not None and person.role is before.role):
+            return False
+        await self.end_sessions(person_id, by="another role at the provider")
+        return True
+
+    async def grants(self) -> dict[str, Grant]:
+        """With what the provider can be asked about people again, by their short names."""
+        names = [name for name in await self._ledger.names("people/") if name.endswith("/grant")]
+        found = (await self._ledger.look(*names)).facts if names else {}
+        return {name.split("/")[1]: msgspec.json.decode(fact.value, type=Grant) for name, fact in found.items()}
+
+    async def grant(self, person_id: str) -> Grant | None:
+        """The same for one of them; None where there is none."""
+        found = (await self._ledger.look(name := _fact(person_id, "grant"))).facts.get(name)
+        return None if found is None else msgspec.json.decode(found.value, type=Grant)
+
+    async def keep_grant(self, person_id: str, grant: Grant | None) -> None:
+        """Keep with what the provider can be asked again, or forget it."""
+        content = None if grant is None else msgspec.json.encode(grant)
+        await self._ledger.write({_fact(person_id, "grant"): content})
 
     async def note(self, person: Person, requests: int) -> None:
         """Count what a person's batch has spent, and that they were here; what cannot be written is counted later."""

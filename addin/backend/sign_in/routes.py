@@ -69,11 +69,11 @@ class SignIn:
         """GET /signed-in: back from the provider; a session begins."""
         request.scope["session"] = self.sessions.remembered(cookie_of(request, SIGN_IN_COOKIE))
         settings = self.settings
-        claims = await self.provider.claims(request)
-        person = person_of(claims, users=settings.oidc_users, admins=settings.oidc_admins)
-        subject = subject_of(claims)
+        known = await self.provider.came_back(request)
+        person = person_of(known.claims, users=settings.oidc_users, admins=settings.oidc_admins)
+        subject = subject_of(known.claims)
         person = None if person is None else msgspec.structs.replace(person, id=await self.people.id_of(subject))
-        mark = await self.people.signed_in(subject, person)
+        mark = await self.people.signed_in(subject, person, refresh_token=known.refresh_token)
         if person is None or mark is None:
             raise HTTPException(403, "your account may not use this backend; ask who runs it (setting oidc_users)")
         token = self.sessions.token(person, mark)

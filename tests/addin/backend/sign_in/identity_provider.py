@@ -46,6 +46,15 @@ class IdentityProvider:
     """By code, what the sign-in asked for."""
     signing: RSAPrivateKey = field(default_factory=lambda: usual_key())
     published: RSAPrivateKey = field(default_factory=lambda: usual_key())
+    refresh_token: str = ""
+    """The refresh token that it accepts next, once only; with "offline" it gives them."""
+    is_gone: bool = False
+    """Whether the person was disabled."""
+    identity_again: bool = True
+    """Whether a refresh gives an identity token; without, the claims are those of `/userinfo`."""
+    is_away: bool = False
+    """Whether its tokens cannot be had now."""
+    asked_again: int = 0
 
     async def discovery(self, _: Request) -> Response:
         names = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys"}
@@ -53,6 +62,8 @@ class IdentityProvider:
             {
                 "issuer": self.url,
                 **{name: f"{self.url}/{path}" for name, path in names.items()},
+                "userinfo_endpoint": f"{self.url}/userinfo",
+                "scopes_supported": ["openid", "profile", "email", *(["offline_access"] if self.refresh_token else [])],
                 "response_types_supported": ["code"],
                 "id_token_signing_alg_values_supported": ["RS256"],
                 "token_endpoint_auth_methods_supported": ["client_secret_basic"],
@@ -77,16 +88,40 @@ class IdentityProvider:
 
     async def token(self, request: Request) -> Response:
         given = dict(await request.form())
+        if given["grant_type"] == "refresh_token":
+            return self.again(str(given["refresh_token"]))
         asked = self.asked.pop(str(given["code"]), None)
         basic = base64.b64decode(request.headers["authorization"].removeprefix("Basic ")).decode()
         challenge = base64.urlsafe_b64encode(hashlib.sha256(str(given["code_verifier"]).encode()).digest())
         proven = asked is not None and challenge.decode().rstrip("=") == asked["code_challenge"]
         if not proven or not basic.startswith(f"{CLIENT_ID}:"):
             return JSONResponse({"error": "invalid_grant"}, 400)
+        given_again = "offline_access" in asked["scope"].split()
+        return JSONResponse({**self.tokens(nonce=asked["nonce"]), **(self.next_refresh() if given_again else {})})
+
+    def again(self, refresh_token: str) -> Response:
+        """Return new tokens for a refresh token, which is used up by that."""
+        if self.is_away:
+            return Response(status_code=503)
+        self.asked_again += 1
+        if refresh_token != self.refresh_token or self.is_gone:
+            return JSONResponse({"error": "invalid_grant"}, 400)
+        tokens = self.tokens() if self.identity_again else {"access_token": "x", "token_type": "Bearer"}
+        return JSONResponse({**tokens, **self.next_refresh()})
+
+    def next_refresh(self) -> dict[str, str]:
+        self.refresh_token = secrets.token_hex(8)
+        return {"refresh_token": self.refresh_token}
+
+    def tokens(self, **also: str) -> dict[str, str]:
         now = int(time.time())
-        claims = {"iss": self.url, "aud": CLIENT_ID, "iat": now, "exp": now + 300, "nonce": asked["nonce"]}
+        claims = {"iss": self.url, "aud": CLIENT_ID, "iat": now, "exp": now + 300, **also}
         token = jwt.encode({**claims, **self.claims, **self.wrong}, self.signing, "RS256", headers={"kid": "one"})
-        return JSONResponse({"access_token": "x", "token_type": "Bearer", "id_token": token})
+        return {"access_token": "x", "token_type": "Bearer", "id_token": token}
+
+    async def userinfo(self, request: Request) -> Response:
+        assert request.headers["authorization"] == "Bearer x"
+        return JSONResponse(self.claims)
 
 
 def new_key() -> RSAPrivateKey:
@@ -116,6 +151,7 @@ def served(made: IdentityProvider, port: int = 0) -> Iterator[None]:
         Route("/keys", made.keys),
         Route("/authorize", made.authorize),
         Route("/token", made.token, methods=["POST"]),
+        Route("/userinfo", made.userinfo),
     ]
     with running(Starlette(routes=routes), listen("127.0.0.1", port)) as url:
         made.url = url
