@@ -103,7 +103,9 @@ class SealedLedger:
         return [] if kept is None or not kept.value else kept.value.decode().split("\n")
 
     async def _drop_left(self) -> None:
-        left = await self._left()
+        """Drop the copies under other keys; those under this one are no copies where the change was taken back."""
+        [seal] = self._seals
+        left = [name for name in await self._left() if seal.opened_name(name) is None]
         if left:
             await self._ledger.write(dict.fromkeys(left))
             await self.write({LEFT_UNDER: None})

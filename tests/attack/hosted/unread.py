@@ -20,10 +20,11 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from datetime import date
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from secrets import token_hex
@@ -50,7 +51,8 @@ AFTERWARDS_S = 60.0
 MIB = 2**20
 
 
-def _book() -> str:
+@cache
+def _content() -> str:
     """A book of 150,000 cells, in Base64."""
     book, stream = openpyxl.Workbook(write_only=True), io.BytesIO()
     sheet = book.create_sheet("S")
@@ -60,34 +62,57 @@ def _book() -> str:
     return base64.b64encode(stream.getvalue()).decode()
 
 
-CALLS = b'{"calls":[' + b",".join([b'["A"]'] * 99_000) + b"]}"
-DISTINCT = b'{"calls":[' + b",".join(b'["A%d"]' % number for number in range(60_000)) + b"]}"
-CONTENT = _book()
-BOOK = json.dumps({"name": "book.xlsx", "content": CONTENT}).encode()
-CHANGED = [{"name": "S", "cells": {f"B{row}": {"rows": [["changed"]]} for row in range(1, 5_000)}}]
-EDITED = json.dumps({"name": "book.xlsx", "content": CONTENT, "sheets": CHANGED}).encode()
-JUNK = json.dumps({"name": "book.xlsx", "content": "A" * (20 * MIB)}).encode()
-VALUES = {f"{letter}{row}": row / 7 for letter in "ABCDEFGH" for row in range(1, 2_001)}
-FORMULAS = {f"K{row}": f"SUMPRODUCT(A1:H2000*(B1:B2000>{row}))" for row in range(1, 400)}
-SLOW = json.dumps({"sheets": {"Sheet": {"formulas": FORMULAS, "values": VALUES}}, "now": 0}).encode()
-EDITS = b'{"name":"book.xlsx","content":"","sheets":[{"name":"S","cells":{%s}}]}' % b",".join(
-    b'"A%d":{"rows":[[1]]}' % number for number in range(1, 400_000)
-)
-FOUND = {"name": "get_observations", "arguments": {"slug": "us-10y", "start": "-40Y", "limit": 10_000}}
-LONG = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": FOUND}).encode()
-LISTING = {"name": "list_signals", "arguments": {"search": " ".join(f"word{n}" for n in range(5_000))}}
-AGENT = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": LISTING}).encode()
-POSTS = {
-    "call": ("/functions/call", CALLS),
-    "distinct": ("/functions/call", DISTINCT),
-    "pending": ("/functions/call?pending=yes", DISTINCT),
-    "open": ("/sheet/open", BOOK),
-    "junk": ("/sheet/open", JUNK),
-    "save": ("/sheet/save", EDITED),
-    "edits": ("/sheet/save", EDITS),
-    "calculate": ("/sheet/calculate", SLOW),
-    "agent": ("/mcp", AGENT),
-    "agent call": ("/mcp", LONG),
+def _upload(content: str, **also: object) -> bytes:
+    return json.dumps({"name": "book.xlsx", "content": content, **also}).encode()
+
+
+def _edited() -> bytes:
+    changed = {f"B{row}": {"rows": [["changed"]]} for row in range(1, 5_000)}
+    return _upload(_content(), sheets=[{"name": "S", "cells": changed}])
+
+
+def _edits() -> bytes:
+    edits = b",".join(b'"A%d":{"rows":[[1]]}' % number for number in range(1, 400_000))
+    return b'{"name":"book.xlsx","content":"","sheets":[{"name":"S","cells":{%s}}]}' % edits
+
+
+def _slow() -> bytes:
+    values = {f"{letter}{row}": row / 7 for letter in "ABCDEFGH" for row in range(1, 2_001)}
+    formulas = {f"K{row}": f"SUMPRODUCT(A1:H2000*(B1:B2000>{row}))" for row in range(1, 400)}
+    return json.dumps({"sheets": {"Sheet": {"formulas": formulas, "values": values}}, "now": 0}).encode()
+
+
+def _calls(calls: Iterable[bytes]) -> bytes:
+    return b'{"calls":[%s]}' % b",".join(calls)
+
+
+def _tool(name: str, **arguments: object) -> dict[str, object]:
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+
+
+def _agent() -> bytes:
+    return json.dumps(_tool("list_signals", search=" ".join(f"word{n}" for n in range(5_000)))).encode()
+
+
+def _agent_call() -> bytes:
+    return json.dumps(_tool("get_observations", slug="us-10y", start="-40Y", limit=10_000)).encode()
+
+
+def _distinct() -> bytes:
+    return _calls(b'["A%d"]' % number for number in range(60_000))
+
+
+POSTS: dict[str, tuple[str, Callable[[], bytes]]] = {
+    "call": ("/functions/call", lambda: _calls([b'["A"]'] * 99_000)),
+    "distinct": ("/functions/call", _distinct),
+    "pending": ("/functions/call?pending=yes", _distinct),
+    "open": ("/sheet/open", lambda: _upload(_content())),
+    "junk": ("/sheet/open", lambda: _upload("A" * (20 * MIB))),
+    "save": ("/sheet/save", _edited),
+    "edits": ("/sheet/save", _edits),
+    "calculate": ("/sheet/calculate", _slow),
+    "agent": ("/mcp", _agent),
+    "agent call": ("/mcp", _agent_call),
 }
 CELLS = [["SIGNAL", slug] for slug in ("us-cpi", "us-10y", "btc-usd")] * 3
 
@@ -218,11 +243,10 @@ SPREADSHEETS = Program(
     ("/functions/call", {"calls": CELLS}, '"value"'),
     tuple(way for way, (path, _) in POSTS.items() if path != "/mcp"),
 )
-LATEST = {"name": "get_signal", "arguments": {"slugs": [slug for _, slug in CELLS[:3]]}}
 AGENTS = Program(
     "mcp --http",
     ("/mcp", 405),
-    ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": LATEST}, "us-cpi"),
+    ("/mcp", _tool("get_signal", slugs=[slug for _, slug in CELLS[:3]]), "us-cpi"),
     ("agent", "agent call"),
 )
 
@@ -293,13 +317,15 @@ def _warm(place: Served, ways: Sequence[str]) -> None:
     with httpx.Client(base_url=place.url, timeout=60, headers=headers) as http:
         for way in ways:
             path, body = POSTS[way]
-            http.post(path, content=body)
+            http.post(path, content=body())
 
 
 def _round(place: Served, kind: str, way: str, keys: list[str], found: Found) -> None:
     peak, health_s, before = found.peak_mib, found.health_s, len(found.beside_s)
     found.peak_mib = found.health_s = 0.0
-    calling = get_context("spawn").Process(target=call, args=(place.url, way, keys))  # nobody who watches is held up
+    path, body = POSTS[way]
+    arguments = (place.url, path, body(), keys)
+    calling = get_context("spawn").Process(target=call, args=arguments)  # nobody who watches is held up
     calling.start()
     calling.join()
     found.callers += len(keys)
@@ -309,10 +335,9 @@ def _round(place: Served, kind: str, way: str, keys: list[str], found: Found) ->
     found.peak_mib, found.health_s = max(peak, found.peak_mib), max(health_s, found.health_s)
 
 
-def call(url: str, way: str, keys: list[str]) -> None:
+def call(url: str, path: str, body: bytes, keys: list[str]) -> None:
     """Let so many callers send, wait, and leave. They are elsewhere: the backend does not lack what they take."""
     os.nice(10)
-    path, body = POSTS[way]
     made = [Caller(url, path, body, key, number) for number, key in enumerate(keys)]
     threads = [Thread(target=each.send) for each in made]
     for thread in threads:
