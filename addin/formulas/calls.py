@@ -93,6 +93,8 @@ def stored_form(formula: str, namespace: str = "DS") -> str:
 
 def _may_call(formula: str, namespace: str) -> bool:
     """Return whether a formula may hold a call of ours: nearly all end here."""
+    if "." not in formula and "_" not in formula:
+        return False
     dotted, stored = _marks(namespace)
     folded = formula.casefold()
     return dotted in folded or stored in folded

@@ -188,7 +188,8 @@ class BookCalculation:
         """Every formula with its new value, or with its old one and why it stays."""
         run = self._run = self._run or self._begun()
         found = {**run.simple, **run.cells.values([self._formulas[place] for place in run.cells.live])}
-        unchanged = {place for place, rows in self._before.items() if is_same(rows, found.get(place))} | self._accepted
+        arrays = ((place, rows) for place, rows in self._before.items() if type(rows) is list)
+        unchanged = {place for place, rows in arrays if is_same(rows, found.get(place))} | self._accepted
         doubts = {**run.cells.unreadable, **self._simple.doubts}
         doubts |= dict.fromkeys(run.hoisted.waiting, NOT_ANSWERED) | self._of_other_language(found)
         doubtful = run.cells.live - self._unproven.keys() - doubts.keys() - unchanged
@@ -204,11 +205,14 @@ class BookCalculation:
 
     def _of_other_language(self, found: Mapping[Place, Any]) -> dict[Place, str]:
         """The formulas that read or write numbers and dates as texts, where the file shows another language's."""
-        failed = (self._formulas[place] for place in self._before if self._unproven.get(place) == NOT_REPRODUCED)
+        wrong = (place for place, why in self._unproven.items() if why == NOT_REPRODUCED and place in self._before)
+        failed = (self._formulas[place] for place in wrong)
         foreign = (each for each in failed if speaks_otherwise(self._old(each), self._before[each.place]))
         named = OF_LANGUAGE & frozenset[str]().union(*(each.shape.functions for each in foreign))
-        doubts = {place: OTHER_TEXTS for place in found if self._formulas[place].shape.functions & named}
-        points = [place for place, value in found.items() if has_point(value)]
+        doubts: dict[Place, str] = {}
+        if named:
+            doubts = {place: OTHER_TEXTS for place in found if self._formulas[place].shape.functions & named}
+        points = [place for place, value in found.items() if type(value) is not float and has_point(value)]
         if any(is_of_other_language(self._old(self._formulas[place]), found[place]) for place in points):
             doubts |= dict.fromkeys(points, OTHER_LANGUAGE)
         return doubts
@@ -240,8 +244,9 @@ class BookCalculation:
     @cached_property
     def _shape_refusal(self) -> Callable[[Shape], str]:
         """Return why no formula of a shape is tried; copied formulas have one shape."""
-        as_shown = self._book.calculates_as_shown
-        hides_rows = cache(lambda: any(map(self._book.hides_rows, self._book.sheet_names)))
+        book = self._book  # and not this object itself, which would then stay until the garbage collector comes
+        as_shown = book.calculates_as_shown
+        hides_rows = cache(lambda: any(map(book.hides_rows, book.sheet_names)))
 
         @cache
         def refusal(shape: Shape) -> str:

@@ -75,9 +75,12 @@ class EngineBook:
 
     def load(self, live: Iterable[Place], values: Mapping[Place, Any]) -> None:
         """Put the book in: formulas where they are `live`, these `values` in other cells, else those of the file."""
-        self.live = set(live)
+        places = list(live)
+        self.live = set(places)
         self._spills = self._fixed_spills()
-        filled: set[Place] = {cell for place in self.live for cell in cells_of_formula(self.formulas[place])}
+        formulas = [self.formulas[place] for place in places]
+        filled = self.live.copy()
+        filled.update(*(cells_of_formula(formula) for formula in formulas if formula.formula.filled is not None))
         given = (each for each in values.items() if each[1] is not None)
         cells: list[EngineCell] = [(sheet, *spot, VALUE, value) for (sheet, spot), value in given]
         for name in self._sheets_needed():
@@ -90,9 +93,9 @@ class EngineBook:
                     elif sheet.is_calculated(spot) and sheet.has_formula(spot):
                         cells.append((name, *spot, VALUE, ""))
             cells += self._blank_results(name, filled, values)
-        for place in self.live:
-            formula = self.formulas[place]
-            self._answers[place] = [UNKNOWN if each.rounds else self._place_for(1, 1) for each in formula.shape.sites]
+        for place, formula in zip(places, formulas, strict=True):
+            if sites := formula.shape.sites:
+                self._answers[place] = [UNKNOWN if each.rounds else self._place_for(1, 1) for each in sites]
             cells.append(self._cell(formula))
         waiting = [(self._answer_sheet, row, 1, VALUE, {"error": "#N/A"}) for row in range(1, self._next_row)]
         self._refuse(self.engine.load(self.sheets, [*cells, *waiting]))

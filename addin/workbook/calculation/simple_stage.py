@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from addin.formulas import Area
 from addin.formulas.areas import area_of
 from addin.workbook.calculation.book_formulas import BookFormula, resting_on
 from addin.workbook.calculation.engine.process import VALUE
@@ -27,64 +26,80 @@ class SimpleStage:
     def __init__(self, book: Book, formulas: Mapping[Place, BookFormula], tried: AbstractSet[Place]) -> None:
         self._book = book
         self._formulas = formulas
-        self.places = frozenset(self._chosen(tried)) if len(formulas) > FEW else frozenset[Place]()
-        """Where these formulas are."""
-        self._comparing = [formulas[place] for place in self.places if formulas[place].shape.comparisons]
+        self._chosen = self._choose(tried) if len(formulas) > FEW else []
+        """These formulas in the order of the book, in which memory is read fast."""
+        self.places = frozenset(formula.place for formula in self._chosen)
+        self._comparisons = [
+            (formula.place, _side(formula, one), _side(formula, other))
+            for formula in self._chosen
+            for one, other in formula.shape.comparisons
+        ]
         self.doubts: dict[Place, str] = {}
         self._engine_book: EngineBook | None = None
+        self._loaded: list[Place] = []
 
-    def _chosen(self, tried: AbstractSet[Place]) -> set[Place]:
-        simple = {place for place in tried if self._is_simple(self._formulas[place])}
-        others = self._formulas.keys() - simple
-        if not others:
+    def _choose(self, tried: AbstractSet[Place]) -> list[BookFormula]:
+        simple = [each for place, each in self._formulas.items() if place in tried and self._is_simple(each)]
+        if len(simple) == len(self._formulas):
             return simple
-        users = resting_on([self._formulas[place] for place in simple], by_sheet(others))
-        return simple - {each.place for each in users}
+        others = self._formulas.keys() - {each.place for each in simple}
+        users = {each.place for each in resting_on(simple, by_sheet(others))}
+        return [each for each in simple if each.place not in users]
 
     def _is_simple(self, formula: BookFormula) -> bool:
-        if not formula.shape.is_simple or formula.is_array:
+        if not formula.shape.is_simple or formula.formula.is_array:
             return False
-        return all(not area.is_cell or self._is_number(sheet, area) for sheet, area in formula.areas)
+        for sheet, (first_row, first_column, last_row, last_column, _) in formula.areas:
+            is_cell = first_row == last_row and first_column == last_column
+            if is_cell and not self._is_number((sheet, (first_row, first_column))):
+                return False
+        return True
 
-    def _is_number(self, sheet: str, area: Area) -> bool:
-        place = sheet, (area.first_row, area.first_column)
-        return place in self._formulas or type(self._book.sheet(sheet).value(place[1])) in (float, type(None))
+    def _is_number(self, place: Place) -> bool:
+        return place in self._formulas or type(self._book.sheet(place[0]).value(place[1])) in (float, type(None))
 
     def worked_out(
         self, engines: Engines, changed: Mapping[Place, Any], wanted: AbstractSet[Place]
     ) -> dict[Place, Any]:
         """Return what these formulas come to, with other values in the `changed` cells."""
         engine = engines.formualizer
-        places = self.places & wanted
+        places = [formula.place for formula in self._chosen if formula.place in wanted]
         if not places or engine is None:
             return {}
         if not all(type(value) is float for value in changed.values()):
             return {}
-        if self._engine_book is None or self._engine_book.live != places:
-            self._engine_book = EngineBook(self._book, engine, self._formulas)
+        if self._engine_book is None or self._loaded != places:
+            self._engine_book, self._loaded = EngineBook(self._book, engine, self._formulas), places
             self._engine_book.load(places, changed)
         else:
             self._engine_book.put([(sheet, *spot, VALUE, value) for (sheet, spot), value in changed.items()])
         engine.evaluate()
-        found = self._engine_book.values([self._formulas[place] for place in places])
+        found = dict(zip(places, engine.results(), strict=True))
         self._compare(found, changed)
         return found
 
     def _compare(self, found: Mapping[Place, Any], changed: Mapping[Place, Any]) -> None:
         """Doubt formulas that compare two numbers which spreadsheets count as equal, and others do not."""
-        for formula in self._comparing:
-            for pair in formula.shape.comparisons if formula.place in found else ():
-                one, other = (self._side(formula, side, found, changed) for side in pair)
-                if type(one) is type(other) is float and 0 < abs(one - other) <= NEAR * max(abs(one), abs(other)):
-                    self.doubts[formula.place] = SAME_DIGITS
+        for place, *sides in self._comparisons:
+            one, other = (side if type(side) is float else self._value(side, found, changed) for side in sides)
+            if one == other or not (type(one) is type(other) is float) or place not in found:
+                continue
+            if abs(one - other) <= NEAR * max(abs(one), abs(other)):
+                self.doubts[place] = SAME_DIGITS
 
-    def _side(self, formula: BookFormula, side: float, found: Mapping[Place, Any], changed: Mapping[Place, Any]) -> Any:
-        if type(side) is float:
-            return side
-        area = area_of(formula.references[int(side)])
-        if area is None or not area.is_cell:
-            return None
-        place = area.sheet or formula.place[0], (area.first_row, area.first_column)
+    def _value(self, place: Any, found: Mapping[Place, Any], changed: Mapping[Place, Any]) -> Any:
         if place in found:
             return found[place]
-        return changed[place] if place in changed else self._book.sheet(place[0]).value(place[1])
+        if place is None or place in changed:
+            return changed.get(place)
+        return self._book.sheet(place[0]).value(place[1])
+
+
+def _side(formula: BookFormula, side: float) -> float | Place | None:
+    """Return what a formula compares: a number, or a cell; None for anything else."""
+    if type(side) is float:
+        return side
+    area = area_of(formula.references[int(side)])
+    if area is None or not area.is_cell:
+        return None
+    return area.sheet or formula.place[0], (area.first_row, area.first_column)

@@ -85,7 +85,12 @@ class Sheet:
 
     def value(self, spot: Spot) -> Scalar:
         """The value stored in a cell, None for a blank one; dates are their serial numbers."""
-        cell = self._cell(spot)
+        row = self._rows.get(spot[0])
+        if row is None:
+            return None
+        if (number := row.numbers.get(spot[1])) is not None:
+            return number
+        cell = row.cells.get(spot[1])
         if cell is None:
             return None
         kind = cell.get("t", "n")
@@ -138,7 +143,7 @@ class Sheet:
     def _read_formulas(self) -> Iterator[tuple[Spot, Formula]]:
         reader = FormulaReader()
         for spot, cell, element in self._formula_cells():
-            is_calculated = self._has_result(cell)
+            is_calculated = spot[1] in self._rows[spot[0]].numbers or self._has_result(cell)
             is_dynamic = cell.get("cm") is not None
             if element.get("t") is None:
                 yield spot, Formula(element.text or "", spot, is_dynamic=is_dynamic, is_calculated=is_calculated)
@@ -149,7 +154,9 @@ class Sheet:
 
     def rewrite_formulas(self, mend: Callable[[str], str]) -> list[Spot]:
         """Replace the text of every formula by what `mend` makes of it; the cells whose formula is another one now."""
-        changed = []
+        changed: list[Spot] = []
+        if all(mend(formula.text) == formula.text for _, formula in self.formulas()):
+            return changed
         for spot, _, element in self._formula_cells():
             text = element.text
             if text and (mended := mend(text)) != text:
@@ -267,6 +274,7 @@ class Sheet:
                 return
             cell = self._new_cell(spot, like)
         self._change()
+        self._rows[spot[0]].numbers.pop(spot[1], None)
         self._used.clear()
         kind, text = stored(value)
         if cell.get("t") != kind:
@@ -300,6 +308,7 @@ class Sheet:
         cell = self._cell(spot)
         if cell is None:
             cell = self._new_cell(spot, None)
+        self._rows[spot[0]].numbers.pop(spot[1], None)
         for child in [child for child in cell if child.tag in (_F, *_CONTENTS)]:
             cell.remove(child)
         for name in ("t", "cm", "vm"):
@@ -367,10 +376,8 @@ class Sheet:
         """Every cell with a formula, and the formula's element."""
         for number, row in self._rows.items():
             for column, cell in row.cells.items():
-                for child in cell:
-                    if child.tag == _F:
-                        yield (number, column), cell, child
-                        break
+                if len(cell) and (first := cell[0]).tag == _F:  # nothing stands before it
+                    yield (number, column), cell, first
 
     def _change(self) -> None:
         """Note that the tree is another one now."""
@@ -414,6 +421,6 @@ class Sheet:
 
 def _value_of(cell: etree._Element) -> etree._Element | None:
     """The element with a cell's value; it is nearly always the last."""
-    if len(cell) and cell[-1].tag == _V:
-        return cell[-1]
+    if len(cell) and (last := cell[-1]).tag == _V:
+        return last
     return next((child for child in cell if child.tag == _V), None)

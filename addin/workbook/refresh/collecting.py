@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-NEW_OBJECTS = 100_000
-"""Objects between two runs: a book is made of hundreds of thousands, and nearly all of them stay."""
+NEW_OBJECTS = 2_000_000
+"""Objects between two runs: a large book is made of a million, which all stay, and go without the collector's help."""
 
 _lock = threading.Lock()
 _users: list[tuple[int, int, int]] = []

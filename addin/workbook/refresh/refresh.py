@@ -32,7 +32,12 @@ class TooFewRequestsError(WorkbookError):
 
 async def book_cost(session: Session, path: Path, *, namespace: str = "DS", each_sheet: bool = True) -> BookCost:
     """Return what `refresh_book` would spend, in all and with `each_sheet` by sheet and function; nothing is sent."""
-    with any_failure_explained(path), fewer_collections(), Package(path) as package:
+    with any_failure_explained(path), fewer_collections():
+        return await _cost(session, path, namespace, each_sheet=each_sheet)
+
+
+async def _cost(session: Session, path: Path, namespace: str, *, each_sheet: bool) -> BookCost:
+    with Package(path) as package:
         book = Book(package)
         _mend(book, namespace)
         plan = make_plan(book, namespace, calculates=is_installed())
@@ -58,13 +63,28 @@ async def refresh_book(
     `WorkbookError` for a file that cannot be read or written; the input is never damaged.
     """
     place = Target(target, like=path)
-    with any_failure_explained(path), fewer_collections(), Package(path) as package:
+    with any_failure_explained(path), fewer_collections():
+        return await _refreshed(session, path, place, namespace, progress, signing, checks_cost=not force)
+
+
+async def _refreshed(
+    session: Session,
+    path: Path,
+    place: Target,
+    namespace: str,
+    progress: Callable[[int, int], None] | None,
+    signing: Signing | None,
+    *,
+    checks_cost: bool,
+) -> Refreshed:
+    """Refresh a book; it is gone from memory before the garbage collector looks through what is left."""
+    with Package(path) as package:
         book = Book(package)
         if not has_calls(book, namespace):
             return _untouched(package, place)
         mended = _mend(book, namespace)
         plan = make_plan(book, namespace, calculates=is_installed())
-        report = await _pass(session, book, plan, namespace, progress, checks_cost=not force)
+        report = await _pass(session, book, plan, namespace, progress, checks_cost=checks_cost)
         for _ in range(MAX_FURTHER_PASSES):
             if not report.resized:
                 break

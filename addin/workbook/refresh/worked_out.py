@@ -122,6 +122,7 @@ class Working:
         await self._passes(ask)
         failed = {key: why for key, outcome in self._outcomes.items() if (why := _failure_of(outcome))}
         results = await self._trying(lambda calculation: _results(calculation, failed))
+        self._calculation = None  # it takes as much memory as the book
         if results is None:
             results = [self._as_it_was(formula) for formula in self.formulas]
         told = [each for each in results if each.formula.place in self.essential or not each.unproven]
@@ -153,10 +154,13 @@ class Working:
 
     async def _trying(self, work: Callable[[BookCalculation], Any]) -> Any:
         """The result of one step; None after a failure, from which on nothing more is tried."""
-        if self._failure or self._calculation is None:
+        calculation = self._calculation
+        if self._failure or calculation is None:
             return None
+        found: list[Any] = []  # a future would hold on to the results of a whole book
         try:
-            return await asyncio.to_thread(work, self._calculation)
+            await asyncio.to_thread(lambda: found.append(work(calculation)))
+            return found.pop()
         except EngineFailedError as error:
             self._failure = str(error)
             return None

@@ -35,6 +35,7 @@ class Calculator:
         evaluation.max_eval_time_ms = int(time_limit_s * 1000)
         evaluation.date_system = "1904" if dates_from_1904 else "1900"
         self._config = formualizer.WorkbookConfig(mode=formualizer.WorkbookMode.Ephemeral, eval_config=evaluation)
+        self._loaded: list[Sequence[Any]] = []
         self._now, self._offset_s, self._dates_from_1904 = now, int(offset_s), dates_from_1904
         self._begin(formualizer.Workbook(config=self._config))
 
@@ -45,6 +46,7 @@ class Calculator:
 
     def load(self, sheets: Sequence[str], cells: Sequence[Sequence[Any]]) -> list[list[Any]]:
         """Make the sheets, and put the cells in; the formulas that cannot be read, with the reason."""
+        self._loaded = [cell[:3] for cell in cells if cell[3] != "value"]
         content, others = as_file(sheets, cells, dates_from_1904=self._dates_from_1904)
         try:
             self._begin(formualizer.Workbook.from_bytes(content, config=self._config))
@@ -76,6 +78,11 @@ class Calculator:
         """Return what the cells show."""
         return [_from_engine(self._book.get_value(sheet, row, column)) for sheet, (row, column) in cells]
 
+    def results(self) -> list[Any]:
+        """Return what the cells show whose formulas were loaded last, in their order."""
+        read = self._book.get_value
+        return [_from_engine(read(*place)) for place in self._loaded]
+
     def close(self) -> None:
         """Leave the book to Python."""
 
@@ -87,14 +94,14 @@ def _to_engine(value: Any) -> Any:
 
 
 def _from_engine(value: Any) -> Any:
+    if type(value) is float and math.isfinite(value):  # most are
+        return value + 0.0  # which makes 0 of -0
     if isinstance(value, dict):
         kind = str(value.get("kind"))
         return {"error": CODES.get(kind, f"#{kind.upper()}")}
     if type(value) is int:
         return float(value)
-    if isinstance(value, float):
-        return value + 0.0 if math.isfinite(value) else {"error": "#NUM!"}  # adding 0 makes 0 of -0
-    return value
+    return {"error": "#NUM!"} if isinstance(value, float) else value
 
 
 def main() -> None:

@@ -135,6 +135,11 @@ class EngineProcess:
         found: list[Any] = self._ask("values", cells=cells)
         return found
 
+    def results(self) -> list[Any]:
+        """Return what the cells show whose formulas were loaded last, in their order."""
+        found: list[Any] = self._ask("results")
+        return found
+
     def extents(self, cells: Sequence[tuple[str, tuple[int, int]]]) -> list[tuple[int, int] | None]:
         """The rows and columns that the formula in each cell fills; None for a single value."""
         found: list[tuple[int, int] | None] = self._ask("extents", cells=cells)

@@ -10,7 +10,7 @@ from lxml import etree
 from addin.formulas import MAX_COLUMN, MAX_ROW
 from addin.workbook.ooxml.errors import damaged
 from addin.workbook.ooxml.positions import address, spot_of, whole_number
-from addin.workbook.ooxml.strict.sheet import check_blank, check_cell, check_row
+from addin.workbook.ooxml.strict.sheet import cells_of_row, check_blank, check_cell
 
 _PLAIN = re.compile("[A-Z]{1,3}")
 
@@ -21,6 +21,8 @@ class Row:
 
     element: etree._Element
     cells: dict[int, etree._Element] = field(default_factory=dict)
+    numbers: dict[int, float] = field(default_factory=dict)
+    """What the cells hold that were read as a number other than 0, and not written since."""
     last: int = 0
     """The last column that has a cell."""
 
@@ -44,7 +46,7 @@ def indexed(data: etree._Element, part: str) -> dict[int, Row]:
     columns: dict[str, int] = {}
     check_blank(data, part)
     for element in data:
-        check_row(element, part)
+        cells = cells_of_row(element, part)
         number = whole_number(element.get("r"), part, "row number", number + 1)
         if not last < number <= MAX_ROW:
             raise damaged(part, f"there is a second row {number}, it is not in its place, or none has that number")
@@ -53,8 +55,8 @@ def indexed(data: etree._Element, part: str) -> dict[int, Row]:
         if element.get("r") is None:
             element.set("r", str(number))
         column = 0
-        for cell in element:
-            check_cell(cell, part)
+        for cell in cells:
+            number_in_cell = check_cell(cell, part)
             reference = cell.get("r")
             column = _column(reference, number, part, columns) if reference else column + 1
             if not row.last < column <= MAX_COLUMN:
@@ -62,6 +64,8 @@ def indexed(data: etree._Element, part: str) -> dict[int, Row]:
             if not reference:
                 cell.set("r", address((number, column)))
             row.cells[column] = cell
+            if number_in_cell:
+                row.numbers[column] = number_in_cell
             row.last = column
     return rows
 

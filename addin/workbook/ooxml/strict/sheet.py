@@ -53,17 +53,21 @@ def check_tree(root: Any, part: str) -> None:
     _check_merged(root, part)
 
 
-def check_row(row: Any, part: str) -> None:
-    """Raise `WorkbookError` for an element among the rows that is no row, or has what no row has."""
+def cells_of_row(row: Any, part: str) -> list[Any]:
+    """The cells of a row; raises `WorkbookError` for what is no row, or has or holds what no row does."""
     if row.tag != _ROW or not _OF_ROW.issuperset(row.keys()):
         _check_attributes(row, _ROW, _OF_ROW, part)
-    check_blank(row, part)
+    cells: list[Any] = row.findall(_C)  # not asked for their tags, each of which would remember it in a hundred bytes
+    for other in row if len(cells) != len(row) else ():
+        _check_attributes(other, _C, _OF_CELL, part)
+    _check_blank(row, cells, part)
+    return cells
 
 
-def check_cell(cell: Any, part: str) -> None:
-    """Raise `WorkbookError` for a cell whose value programs could read in two ways."""
+def check_cell(cell: Any, part: str) -> float | None:
+    """Raise `WorkbookError` for a cell whose value programs could read in two ways; the number in an ordinary one."""
     attributes = cell.attrib
-    if cell.tag != _C or not _OF_CELL.issuperset(attributes):
+    if not _OF_CELL.issuperset(attributes):
         _check_attributes(cell, _C, _OF_CELL, part)
     kind = attributes.get("t")
     if kind in (None, "n") and "vm" in attributes:
@@ -71,26 +75,30 @@ def check_cell(cell: Any, part: str) -> None:
     count = len(cell)
     if count and kind in (None, "n"):  # most are a number, or a formula with one
         value = cell[-1]
-        if value.tag == _V and _is_plain_number(value) and (count == 1 or (count == 2 and _is_plain_formula(cell))):
-            return
+        if value.tag == _V and (count == 1 or (count == 2 and _is_plain_formula(cell, value))):
+            number = _plain_number(value)
+            if number is not None:
+                return number
     if count:
         _check_contents(cell, kind or "n", part)
     elif cell.text and not cell.text.isspace():
         raise _odd(cell, part, "it holds text of its own")
+    return None
 
 
-def _is_plain_number(value: Any) -> bool:
+def _plain_number(value: Any) -> float | None:
     text = value.text
     if text is None or len(value) or value.attrib or _NUMBER.fullmatch(text) is None:
-        return False
-    return (len(text) <= 300 and "e" not in text and "E" not in text) or math.isfinite(float(text))
+        return None
+    number = float(text)
+    return number if math.isfinite(number) else None
 
 
-def _is_plain_formula(cell: Any) -> bool:
+def _is_plain_formula(cell: Any, value: Any) -> bool:
     """Return whether a cell begins with an ordinary formula, and no letters stand between its parts."""
     formula = cell[0]
     is_plain = formula.tag == _F and not formula.attrib and not len(formula)
-    return is_plain and cell.text is None and formula.tail is None and cell[1].tail is None
+    return is_plain and cell.text is None and formula.tail is None and value.tail is None
 
 
 def _check_contents(cell: Any, kind: str, part: str) -> None:
@@ -193,7 +201,12 @@ def _check_attributes(element: Any, tag: str, own: frozenset[str], part: str) ->
 
 def check_blank(element: Any, part: str) -> None:
     """Raise `WorkbookError` for letters between the elements of a list of cells."""
-    if (element.text and not element.text.isspace()) or any(c.tail and not c.tail.isspace() for c in element):
+    _check_blank(element, element, part)
+
+
+def _check_blank(element: Any, children: Iterable[Any], part: str) -> None:
+    texts = [element.text, *[child.tail for child in children]]
+    if any(text and not text.isspace() for text in texts):
         raise damaged(part, "text stands between the cells")
 
 

@@ -100,3 +100,11 @@ def test_resizing_an_array_grows_the_sheets_dimension():
 )
 def test_sameness_is_that_of_the_cell(old: object, new: object, same: bool):
     assert same_value(old, new) is same  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [2.5, 0.0, "text", True, None])
+def test_a_value_written_over_a_number_is_read_again(value: float | str | None):
+    sheet = _sheet('<row r="1"><c r="A1"><v>7</v></c></row>')
+    assert sheet.value((1, 1)) == 7
+    sheet.write((1, 1), value)
+    assert sheet.value((1, 1)) == value
