@@ -13,13 +13,12 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import httpx
-import msgspec
 
 from dataservice.client.archive.archive import Archive
 from dataservice.client.archive.vintages import Vintages
 from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
-from dataservice.client.contract import profile as profile_format
+from dataservice.client.cache.kept_profile import KeptProfile
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence
 from dataservice.client.contract.dates import DateLike, days_of, hours_back, moments_of
 from dataservice.client.contract.paging import MAX_PAGES, Pulled
@@ -48,7 +47,7 @@ from dataservice.client.unknown_names import CatalogueCheck, UnknownNames
 from dataservice.errors import UnavailableError
 from dataservice.models import Signal
 from dataservice.observations import Observations
-from dataservice.stores import Entry, MemoryStore, ResilientStore, Store
+from dataservice.stores import MemoryStore, ResilientStore, Store
 
 T = TypeVar("T")
 
@@ -119,6 +118,8 @@ class AsyncClient(Endpoints):
         self._sender.queued = fetch_lock.waiting
         names = self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
         reading: dict[str, Any] = {"deadline_s": deadline_s, "clock": clock, "max_pages": max_pages}
+        self._profile = KeptProfile(self._store, lambda: self._cache.scope, clock)
+        reading["learn"] = self._profile.learn
         self._reader = ResourceReader(self._cache, self._sender, fetch_lock, names, evidence=evidence, **reading)
         self._overview = Overview(self._cache, self._breaker, self._reader.evidence, clock=clock)
 
@@ -350,9 +351,7 @@ class AsyncClient(Endpoints):
         profile = await probed(ask, self._clock(), slug, end_paths=self._end_paths, restarts_on=day)
         self._go_by(profile)
         self._reader.forget_forms()
-        if self._cache.scope is not None:
-            entry = Entry(profile_format.encode(profile), profile.made_at)
-            await self._store.put(self._cache.scope + profile_format.profile_name(), entry)
+        await self._profile.put(profile)
         return profile
 
     def _end_paths(self, path_end: str) -> None:
@@ -370,17 +369,11 @@ class AsyncClient(Endpoints):
     async def profile(self) -> Profile | None:
         """The profile that a probe of this service made with this key, if it still holds; no request."""
         await self._open()
-        return await self._kept_profile()
+        found = await self._kept_profile()
+        return found if found is not None and found.findings else None
 
     async def _kept_profile(self) -> Profile | None:
-        scope = self._cache.scope
-        kept = None if scope is None else await self._store.get(scope + profile_format.profile_name())
-        try:
-            found = None if kept is None else profile_format.decode(kept.payload)
-        except (msgspec.MsgspecError, ValueError):
-            return None
-        is_of_now = found is not None and found.is_of(self._reader.evidence.now.version)
-        return found if found is not None and is_of_now and found.holds(self._clock()) else None
+        return await self._profile.get(self._reader.evidence.now.version)
 
     def _set_back(self, seconds: float) -> None:
         """The clock was set back: date anew what it has dated so far, and block nothing until it catches up."""

@@ -17,17 +17,25 @@ from dataservice.client.cache.history import after_pull, gaps, pulls_needed, tol
 from dataservice.client.cache.recent import newest_alone, settled, with_history
 from dataservice.client.cache.spans import History
 from dataservice.client.contract import decode
-from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidences
+from dataservice.client.contract.completeness.density import (
+    after_dense_window,
+    after_detail,
+    check_window,
+    is_sparse,
+    same_days,
+    window_may_be_thin,
+)
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence, Evidences
 from dataservice.client.contract.completeness.lists import ListKind, PulledList
 from dataservice.client.contract.completeness.looks import SEVERAL
 from dataservice.client.contract.completeness.thinning import (
-    PART_DAYS,
     SHORTEST_PART_DAYS,
     days_of,
     leaves_out,
     likely_start,
     overlapping,
     parts_of,
+    shorter_parts,
     tells_alike,
 )
 from dataservice.client.contract.paging import (
@@ -52,7 +60,8 @@ from dataservice.client.contract.resources import (
     WireResource,
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, newest_first
-from dataservice.client.contract.windows import Window, utc_day
+from dataservice.client.contract.windows import NO_DAYS, Window, day_before, utc_day
+from dataservice.client.doubtful_details import DoubtfulDetails
 from dataservice.client.network.call_context import CallContext, Meter
 from dataservice.client.network.sender import RequestSender
 from dataservice.client.pages import pages_of_catalogue, pages_of_window
@@ -88,6 +97,10 @@ LISTS: dict[type[Resource[Any]], ListKind] = {
 }
 
 
+FEW_PARTS = 2
+"""A window of so many parts is not asked for as a whole before."""
+
+
 class Fetcher:
     """Fetches resources through `sender` and keeps what arrives in `cache`.
 
@@ -98,13 +111,16 @@ class Fetcher:
         self,
         sender: RequestSender,
         cache: AnswerCache,
-        read_catalogue: Callable[[Meter], Awaitable[Answer[Catalogue]]],
+        read: Callable[[Resource[Any], Meter], Awaitable[Answer[Any]]],
+        learn: Callable[[Evidence], Awaitable[None]],
         *,
         clock: Callable[[], float],
         max_pages: int = MAX_PAGES,
     ) -> None:
         self._sender = sender
-        self._read_catalogue = read_catalogue
+        self._read = read
+        self._learn = learn
+        self._details = DoubtfulDetails()
         self._max_pages = max_pages
         self._cache = cache
         self._clock = clock
@@ -115,6 +131,8 @@ class Fetcher:
         if isinstance(resource, HistoryResource):
             return await self._history(resource, context)
         value, payload = await self._value(resource, context)
+        if isinstance(resource, SignalResource):
+            value, payload = await self._relied_on(resource.slug, value, payload)
         return await self._cache.keep(resource, value, payload, self._clock(), ending=context.hand_over)
 
     async def _value(self, resource: Resource[Any], context: CallContext) -> tuple[Any, bytes]:
@@ -124,7 +142,8 @@ class Fetcher:
             found = dict[str, Signal]()  # a signal may come twice when the catalogue grows between two pages
             async for page in pages_of_catalogue(self._sender, context, max_pages=self._max_pages):
                 found.update((signal.slug, signal) for signal in page.signals)
-                odd, may_be_cut = page.odd or odd, page.may_be_cut
+                may_lack_last = self.evidence.now.keeps_last is False and page.total is None
+                odd, may_be_cut = page.odd or odd, page.may_be_cut or may_lack_last
             catalogue = Catalogue(tuple(found.values()), odd, may_be_cut)
             return catalogue, pack(catalogue)
         if (kind := LISTS.get(type(resource))) is not None:
@@ -139,6 +158,25 @@ class Fetcher:
                 raise
             return detail, pack(detail)
 
+    async def _relied_on(self, slug: str, detail: SignalDetail, payload: bytes) -> tuple[SignalDetail, bytes]:
+        """A detail that just arrived, without a history that leaves out days which are known, or may do so."""
+        if not is_sparse(detail.history):
+            self.evidence.now = after_detail(self.evidence.now, detail.history)
+            return detail, payload
+        known = await self._cache.history_at_hand(slug, self._clock())
+        if leaves_out(detail.history, known.observations):
+            await self._distrust_details()
+            value = newest_alone(detail)
+        else:
+            value = self._details.relied_on(detail, self.evidence.now)
+        return (detail, payload) if value is detail else (value, pack(value))
+
+    async def _distrust_details(self) -> None:
+        """Let no recent history count from now on: the service leaves days out of them."""
+        self.evidence.now = replace(self.evidence.now, thin_details=True, looks_agree=False)
+        self._cache.distrust_details()
+        await self._learn(self.evidence.now)
+
     async def _detail_of_window(
         self, resource: Resource[Any], request: Request, context: CallContext
     ) -> SignalDetail | None:
@@ -152,7 +190,7 @@ class Fetcher:
         listed = await self._cache.last_known(CATALOGUE, now)
         if listed is None:  # whoever asked for the name will ask for it next, to say what else was meant
             with suppress(DataServiceError):
-                listed = await self._read_catalogue(context.meter)
+                listed = await self._read(CATALOGUE, context.meter)
         signal = None if listed is None else listed.value.find(slug)
         if signal is None or signal.slug != slug:
             return None
@@ -181,6 +219,8 @@ class Fetcher:
             )
             if not pulled.further:
                 break
+        if self.evidence.now.keeps_last is False and not pulled.told:
+            pulled = replace(pulled, is_complete=False, may_be_cut=True)
         value = kind.whole(pulled)
         if isinstance(value, Indices) and self.evidence.now.reading:
             value = value.read_from(self.evidence.now.reading)
@@ -209,20 +249,15 @@ class Fetcher:
         return now, window_of(resource.start, resource.end, utc_day(now))
 
     async def _pull(self, resource: HistoryResource, history: History, window: Window, context: CallContext) -> History:
-        """The history with `window` pulled, in parts where longer windows are known to be thinned out."""
+        """The history with `window` pulled, in parts where longer windows are known to be thinned out.
+
+        A window of many parts is asked for as a whole first: it tells where the series begins, and whether it is one
+        that has so few rows by itself.
+        """
         most_days = self.evidence.now.thin_over
-        if not most_days or days_of(window, utc_day(self._clock())) <= most_days:
+        if not most_days or days_of(window, utc_day(self._clock())) > FEW_PARTS * most_days:
             return await self._pull_at_once(resource, history, window, context)
-        first = None
-        if window.start == date.min:  # thinned out, it tells where the series begins
-            begin = self._begin(resource.slug, window)
-            async for arrived in pages_of_window(
-                self._sender, context, resource.slug, begin, self.evidence, max_pages=self._max_pages
-            ):
-                first = arrived.arrived.first_day if len(arrived.arrived) else None
-            if first is None:
-                return await self._pull_at_once(resource, history, window, context)
-        return await self._pull_in_parts(resource, history, window, context, first)
+        return await self._pull_in_parts(resource, history, window, context, None)
 
     async def _pull_in_parts(
         self, resource: HistoryResource, history: History, window: Window, context: CallContext, first: date | None
@@ -230,36 +265,59 @@ class Fetcher:
         """The history with `window` pulled part by part, of a series that was shown from the day `first` on."""
         start = window.start if first is None else max(window.start, likely_start(first))
         today = utc_day(self._clock())
-        parts = parts_of(Window(start, window.end), today, self.evidence.now.thin_over)
-        if len(parts) > self._max_pages:
-            what, request = f"the observations of {resource.slug}", first_request(resource)
-            error = too_many_pages(what, self._max_pages, "long windows are thinned out; ask for a shorter one")
-            raise self._sender.refused(error, request, context)
-        for part in parts:
-            since = window.start if part.start == start else part.start
-            history = await self._pull_at_once(resource, history, part, context, since)
+        rest = Window(start, window.end)
+        while rest:
+            parts = parts_of(rest, today, self.evidence.now.thin_over)
+            if len(parts) > self._max_pages:
+                what, request = f"the observations of {resource.slug}", first_request(resource)
+                error = too_many_pages(what, self._max_pages, "long windows are thinned out; ask for a shorter one")
+                raise self._sender.refused(error, request, context)
+            since = window.start if parts[0].start == start else parts[0].start
+            history = await self._pull_at_once(resource, history, parts[0], context, since)
+            rest = Window(start, day_before(parts[0].start)) if parts[0].start > start else NO_DAYS
         return history
 
-    def _compare(self, slug: str, history: History, arrived: Pulled) -> bool:
+    async def _checked(
+        self, resource: HistoryResource, history: History, arrived: Pulled, context: CallContext
+    ) -> tuple[History, bool]:
+        """The history with a look at the last days of a window that looks as if it left days out; whether it does so.
+
+        Others are compared with what is known of their days otherwise.
+        """
+        found = arrived.observations
+        if not (arrived.begins_early or window_may_be_thin(found, history.observations, self.evidence.now)):
+            return history, await self._is_thinned_out(resource.slug, history, arrived)
+        days = check_window(found)
+        history = await self._pull_at_once(resource, history, days, context, is_check=True)
+        is_thin = await self._is_thinned_out(resource.slug, history, arrived, days)
+        if not is_thin:
+            self.evidence.now = replace(self.evidence.now, natural=self.evidence.now.natural + 1)
+            await self._learn(self.evidence.now)
+        return history, is_thin
+
+    async def _is_thinned_out(self, slug: str, history: History, arrived: Pulled, days: Window | None = None) -> bool:
         """Compare a window with what is known of its days otherwise; whether it was thinned out.
 
+        Of the `days` that were just asked for again, every row must be the same one.
         Where what is known was, by a detail, no detail counts from now on but for its newest row.
         """
         now, found, seen = self._clock(), arrived.observations, self.evidence.now
         known = told_lately(history, arrived.window, now, self._cache.rules)
-        if leaves_out(found, known):
-            days = days_of(arrived.window, utc_day(self._clock()))
-            half = min(days, seen.thin_over or 2 * PART_DAYS) // 2
-            self.evidence.now = replace(seen, thin_over=max(half, SHORTEST_PART_DAYS), looks_agree=False)
-            if days <= SHORTEST_PART_DAYS:
+        if leaves_out(found, known) or (days and not same_days(found, known, days)):
+            asked = days_of(arrived.window, utc_day(now))
+            self.evidence.now = replace(seen, thin_over=shorter_parts(asked, seen.thin_over), looks_agree=False)
+            await self._learn(self.evidence.now)
+            if asked <= SHORTEST_PART_DAYS:
                 raise MalformedAnswerError(
                     f"{len(found)} observations from {arrived.window.start} on, where {len(known)} are known"
                 )
             return True
+        self.evidence.now = seen = after_dense_window(seen, found)
         detail = self._cache.memory.get(SignalResource(slug))
-        if detail is not None and detail.is_fresh(now) and leaves_out(detail.value.history, found):
-            self.evidence.now = replace(seen, thin_details=True, looks_agree=False)
-            self._cache.distrust_details()
+        is_denser = detail is not None and leaves_out(detail.value.history, found)
+        if self._details.contradicted(slug, found) or is_denser:
+            if not seen.thin_details:
+                await self._distrust_details()
         elif tells_alike(known, found):
             self.evidence.now = replace(seen, looks_agree=True)
         return False
@@ -271,6 +329,8 @@ class Fetcher:
         window: Window,
         context: CallContext,
         since: date | None = None,
+        *,
+        is_check: bool = False,
     ) -> History:
         """The history with `window` pulled; if a pull breaks off, what arrived is kept and not asked for again.
 
@@ -278,7 +338,7 @@ class Fetcher:
         show whether a service tells the same of them.
         """
         seen = self.evidence.now
-        asked = window if seen.looks_agree else overlapping(window, history.observations, seen.page_rows)
+        asked = window if seen.looks_agree else overlapping(window, history.observations, seen)
         begin = pulled = self._begin(resource.slug, asked)
         first, thin = cast("date | None", None), self.evidence.now.thin_details
         try:
@@ -286,10 +346,18 @@ class Fetcher:
                 self._sender, context, resource.slug, begin, self.evidence, max_pages=self._max_pages
             ):
                 self._check_empty(resource, arrived, window, context)
-                if arrived.complete and not arrived.problem and self._compare(resource.slug, history, arrived):
-                    first, pulled = arrived.observations.first_day, begin
-                    continue  # it was the last page
+                if arrived.complete and not arrived.problem and not is_check:
+                    pulled = begin
+                    history, is_thin = await self._checked(resource, history, arrived, context)
+                    if is_thin:
+                        first = arrived.observations.first_day
+                        continue  # it was the last page
                 pulled = begin if arrived.problem else arrived
+            if pulled.complete and pulled.pages and pulled.window.end == date.max:
+                await self._compare_newest(resource.slug, pulled, context)
+            if self.evidence.now.keeps_last is False and seen.keeps_last is not False:
+                self._cache.distrust_lists()
+                await self._learn(self.evidence.now)
         finally:
             days = pulled.known_window().within(window)
             days = Window(min(days.start, since or days.start), days.end)
@@ -306,6 +374,15 @@ class Fetcher:
         if first is not None:
             return await self._pull_in_parts(resource, history, window, context, first)
         return history
+
+    async def _compare_newest(self, slug: str, pulled: Pulled, context: CallContext) -> None:
+        """Learn the newest observation from the detail where nothing shows that the last row of a window is there."""
+        if not self.evidence.now.may_lack_last or not len(pulled.arrived):
+            return
+        with suppress(NotFoundError):  # of some names a service has no detail
+            detail = (await self._read(SignalResource(slug), context.meter)).value
+            if detail.last_day == pulled.arrived.last_day:
+                self.evidence.now = replace(self.evidence.now, keeps_last=True)
 
     def _check_empty(self, resource: HistoryResource, pulled: Pulled, window: Window, context: CallContext) -> None:
         """Raise where a window is said to be empty of which the last known detail shows several observations."""

@@ -22,6 +22,7 @@ from dataservice.client.contract.paging import (
 )
 from dataservice.client.contract.requests import catalogue_request, observations_request
 from dataservice.client.contract.results import Catalogue
+from dataservice.client.contract.windows import day_after
 from dataservice.client.network.call_context import CallContext
 from dataservice.client.network.sender import RequestSender
 from dataservice.errors import InvalidRequestError, MalformedAnswerError
@@ -75,7 +76,8 @@ async def pages_of_window(
     pulled, left = begin, 0
     while (position := pulled.next) is not None:
         tried = evidence.now
-        asked = tried.asked_window(position.start, position.end or pulled.window.end, is_first=not pulled.pages)
+        end, is_first = position.end or pulled.window.end, not pulled.pages
+        asked = tried.asked_window(position.start, end, is_first=is_first, behind=position.behind)
         if position.further:
             asked = replace(asked, start=position.asked)
         request = observations_request(slug, asked.start, asked.end).further(position.further)
@@ -122,7 +124,19 @@ def _with_page(
         and (pulled.promised or page.more is True)
         and not is_new
     )
+    if pulled.next is not None and pulled.next.behind and (keeps := _keeps_last(pulled, page)) is not None:
+        seen = replace(seen, keeps_last=keeps and seen.keeps_last is not False)
     if result.complete and not result.problem and result.pages_new == 1 and is_silent(page):
         seen = seen.after_window(result.observations)
     evidence.now = replace(seen, claims_are_idle=True) if is_idle else seen
     return page, result
+
+
+def _keeps_last(pulled: Pulled, page: decode.ObservationsPage) -> bool | None:
+    """Whether the page before held its last row, by one that goes on behind the window; None where that tells nothing.
+
+    Several rows that come behind it were left for the next page.
+    """
+    since, found = day_after(pulled.arrived.last_day), page.observations
+    left_out = len(found.between(since, pulled.window.end))
+    return None if left_out > 1 or not len(found.between(since)) else not left_out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -64,6 +64,7 @@ class ResourceReader:
         *,
         deadline_s: float,
         clock: Callable[[], float],
+        learn: Callable[[Evidence], Awaitable[None]],
         max_pages: int = MAX_PAGES,
         evidence: Evidence = NOTHING_SEEN,
     ) -> None:
@@ -72,7 +73,12 @@ class ResourceReader:
         self._fetch_lock = fetch_lock
         self._unknown_names = unknown_names
         self._fetcher = Fetcher(
-            sender, cache, lambda meter: self.read(CATALOGUE, meter=meter), clock=clock, max_pages=max_pages
+            sender,
+            cache,
+            lambda resource, meter: self.read(resource, meter=meter),
+            learn,
+            clock=clock,
+            max_pages=max_pages,
         )
         self.evidence = self._fetcher.evidence
         self.evidence.now = evidence
@@ -103,6 +109,10 @@ class ResourceReader:
                 return answer
             if not isinstance(answer.stale_because, BoundReachedError):
                 return replace(answer, requests=0)
+
+    async def _read_within(self, resource: Resource[T], meter: Meter) -> Answer[T]:
+        """What another answer needs, counted with that."""
+        return await self.read(resource, meter=meter)
 
     async def require_listed(self, slug: str) -> None:
         """Raise `NotFoundError` for a name that a catalogue of the last hour does not hold.

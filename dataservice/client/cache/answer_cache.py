@@ -18,7 +18,7 @@ from dataservice.client.cache.stored_answers import is_better, size_of
 from dataservice.client.contract.completeness.looks import SEVERAL
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.resources import CatalogueResource, HistoryResource, Resource, SignalResource
-from dataservice.client.contract.results import Page, SignalDetail
+from dataservice.client.contract.results import Page, SignalDetail, may_be_cut
 from dataservice.client.contract.windows import Window, day_after
 from dataservice.observations import Observations
 from dataservice.stores import Entry, Put
@@ -80,6 +80,13 @@ class AnswerCache(SignalAnswers):
             if kept is not None and kept.payload != PURGED and kept.fetched_at <= at + CLOCK_SKEW_S:
                 purged += await self._store.replace(name, Entry(PURGED, kept.fetched_at), kept.fetched_at)
         return purged
+
+    def distrust_lists(self) -> None:
+        """Let no list that is in memory count as whole: the service leaves out the last row of its answers."""
+        for resource in self.memory.resources():
+            known = self.memory.get(resource)
+            if known is not None and (cut := may_be_cut(known.value)) is not known.value:
+                self._remember(resource, replace(known, value=cut), 0)
 
     def peek(self, resource: Resource[T], now: float, max_age_s: float | None = None) -> Answer[T] | None:
         """The answer in memory: a fresh one, or with `max_age_s` any that is not older; also out of a wider one."""

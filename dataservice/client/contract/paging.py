@@ -14,7 +14,8 @@ from datetime import date, timedelta
 import numpy as np
 
 from dataservice.client.contract.body import Params
-from dataservice.client.contract.completeness.evidence import FEW_ON_A_PAGE, NOTHING_SEEN, Evidence
+from dataservice.client.contract.completeness.density import begins_with_a_period
+from dataservice.client.contract.completeness.evidence import FEW_ON_A_PAGE, NO_TIME, NOTHING_SEEN, Evidence
 from dataservice.client.contract.decode import CataloguePage, ObservationsPage
 from dataservice.client.contract.forms import is_common_size
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, OBSERVATIONS_LIMIT
@@ -82,6 +83,8 @@ class Position:
     further: Params = ()
     end: date | None = None
     asked: date | None = None
+    behind: timedelta = NO_TIME
+    """So long behind the window's end it goes on: where nothing shows that the last row of an answer is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +161,12 @@ class Pulled:
         """Return whether every page has arrived."""
         return self.next is None
 
+    @property
+    def begins_early(self) -> bool:
+        """Return whether its first row lies before all days that were asked for: it stands for a period."""
+        asked = day_before(day_before(self.window.start))
+        return bool(len(self.arrived)) and self.arrived.first_day < asked
+
     def known_window(self) -> Window:
         """The days whose observations have all arrived; those of the last day seen may not have."""
         if self.next is None:
@@ -173,7 +182,8 @@ class Pulled:
         position = self.next or Position(self.window.start)
         found = page.observations
         # A source's clock may be a day behind that by which the service cuts: 22:00-05:00 is the next day in UTC.
-        if len(found) and found.first_day < day_before(asked or position.start):
+        first = day_before(asked or position.start)
+        if len(found) and found.first_day < first and (self.pages or not begins_with_a_period(found, first)):
             raise MalformedAnswerError(
                 f"observations from {found.first_day} were sent, asked from {asked or position.start}"
             )
@@ -196,6 +206,8 @@ class Pulled:
             is_unclear=counted is not None and self.counted is not None and self.counted.is_all_behind(counted, asked),
         )
         done = replace(result, next=_look_back(result) if _may_be_cut(result, page, evidence) else None)
+        if self._may_lack_last(page, position, evidence):
+            return replace(result, next=Position(found.last_day, behind=_pause(found)))
         follows = self._follows(page, evidence)
         if page.is_newest_first and (follows is not False or result.promised):
             raise MalformedAnswerError("a page of observations came newest first; expected oldest first")
@@ -242,6 +254,22 @@ class Pulled:
         """Return whether a page behind the first left out rows of the day that it began with: `start` turned out to."""
         is_behind = bool(self.pages) and asked == position.start and not position.further
         return is_behind and evidence.start_included is False and not _is_one_a_day(self.arrived)
+
+    def _may_lack_last(self, page: ObservationsPage, position: Position, evidence: Evidence) -> bool:
+        """Return whether a page that says nothing ends before its window does, so that a last row may be left out.
+
+        A page that others may follow is asked on anyway.
+        """
+        found, end = page.observations, min(self.window.end, self.last or date.max)
+        return (
+            is_silent(page)
+            and len(found) > 0
+            and page.rows not in {*COMMON_SIZES, OBSERVATIONS_LIMIT}
+            and evidence.may_lack_last
+            and self.window.end < date.max
+            and found.last_day < end
+            and not (position.behind or position.further or page.is_newest_first)
+        )
 
     def _follows(self, page: ObservationsPage, evidence: Evidence) -> bool | None:
         """Return whether other rows of the window follow a page; None where that is not known yet."""

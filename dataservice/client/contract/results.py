@@ -258,3 +258,14 @@ def frame_of(records: Sequence[Record], kind: type[Record]) -> pd.DataFrame:
     for record in records:
         columns.update(dict.fromkeys(record.extra))
     return pd.DataFrame([record.to_dict() for record in records], columns=list(columns))
+
+
+def may_be_cut(value: Any) -> Any:
+    """A list that counts as a part from now on; any other value as it is."""
+    if isinstance(value, Catalogue | Page):
+        return replace(value, may_be_cut=True)
+    if isinstance(value, Indices | Currents):
+        found: Any = Indices(value) if isinstance(value, Indices) else Currents(value)
+        found.odd, found.may_be_cut = value.odd, True
+        return found
+    return value

@@ -40,6 +40,10 @@ class Window:
         return Window(max(self.start, other.start), min(self.end, other.end))
 
 
+NO_DAYS = Window(date.max, date.min)
+"""The empty window."""
+
+
 def utc_day(seconds: float) -> date:
     """The calendar day in UTC of a time in seconds since the epoch."""
     return datetime.fromtimestamp(seconds, UTC).date()

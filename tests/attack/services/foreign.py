@@ -18,7 +18,7 @@ import httpx
 
 from dataservice.server.timestamps import parse_date
 from dataservice.server.variants.series import window_rows
-from tests.attack.services.losing import LOSING, THINNED
+from tests.attack.services.losing import LOSING
 from tests.attack.services.said import (
     Said,
     Way,
@@ -35,6 +35,7 @@ from tests.attack.services.said import (
     year,
 )
 from tests.attack.services.strangers import STRANGERS
+from tests.attack.services.thinning import THINNED
 from tests.attack.services.world import Databases, World
 
 TOKYO = timezone(timedelta(hours=9))
@@ -307,11 +308,9 @@ FOREIGN: dict[str, Way] = {
     "used instead": _quota("{cap}", "used={used}"),
     **STRANGERS,
     **LOSING,
+    **THINNED,
 }
 """By what is unusual of each."""
-
-PROBED = FOREIGN | THINNED
-"""The same, and those that only a probe can tell."""
 
 
 class ForeignWorld(World):

@@ -2,55 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta
 from typing import Any
 
 from tests.attack.services.said import Said, Way, beside, paged
 
 Rows = list[dict[str, Any]]
-
-A_YEAR = timedelta(days=366)
-
-
-def _day(row: dict[str, Any]) -> date:
-    return datetime.fromisoformat(row["observed_at"]).date()
-
-
-def _ends(rows: Sequence[dict[str, Any]], period: Callable[[date], Any]) -> Rows:
-    """The last row of each period."""
-    return list({period(_day(row)): row for row in rows}.values())
-
-
-def _weeks(rows: Sequence[dict[str, Any]]) -> Rows:
-    return _ends(rows, lambda day: day.isocalendar()[:2])
-
-
-def _months(rows: Sequence[dict[str, Any]]) -> Rows:
-    return _ends(rows, lambda day: (day.year, day.month))
-
-
-def _recent(thin: Callable[[Rows], Rows]) -> Way:
-    def way(said: Said) -> Said:
-        if not said.is_detail or not said.is_good:
-            return said
-        return replace(said, body={"data": {**said.body["data"], "history": thin(said.body["data"]["history"])}})
-
-    return way
-
-
-def _long(over: timedelta, thin: Callable[[Rows], Rows]) -> Way:
-    """Windows with rows of so long a time, thinned, and the number of rows that are left."""
-
-    def way(said: Said) -> Said:
-        if not said.is_window or not said.is_good:
-            return said
-        is_long = bool(said.whole) and _day(said.whole[-1]) - _day(said.whole[0]) > over
-        rows = thin(said.whole) if is_long else said.whole
-        return replace(said, body={"data": rows[:1000], "pagination": {"limit": 1000, "offset": 0, "total": len(rows)}})
-
-    return way
 
 
 def _without_last(said: Said) -> Said:
@@ -89,7 +46,21 @@ def _fewer(said: Said) -> Said:
     return replace(said, body={**said.body, "data": rows[: len(rows) // 2] + rows[len(rows) // 2 + 1 :]})
 
 
+def _silent(said: Said) -> Said:
+    """Every list without a word beside it."""
+    if not said.is_good or said.is_detail:
+        return said
+    rows = said.whole if said.is_window else said.body["data"]
+    return replace(said, body={"data": rows[:1000]})
+
+
+def _windows_without_last(said: Said) -> Said:
+    """Every window without its last row, and not a word of it."""
+    return _without_last(_silent(said)) if said.is_window else said
+
+
 LOSING: dict[str, Way] = {
+    "no window has its last row, unsaid": _windows_without_last,
     "no answer has its last row, but totals": lambda said: _without_last(_with_totals(said)),
     "the first 500 of a page, and the total": _half_pages("offset"),
     "the first 500 of a page, the total, and a cursor": _half_pages("cursor"),
@@ -106,15 +77,7 @@ LOSING: dict[str, Way] = {
         ),
     ),
 }
-"""By what is unusual of each: their totals tell."""
+"""By what is unusual of each: their totals tell, or other looks do."""
 
-THINNED: dict[str, Way] = {
-    "details of weeks": _recent(_weeks),
-    "details of month ends": _recent(_months),
-    "details of every third row": _recent(lambda rows: rows[::-3][::-1]),
-    "long windows of weeks": _long(2 * A_YEAR, _weeks),
-    "long windows of month ends": _long(2 * A_YEAR, _months),
-    "windows of more than a year by weeks": _long(A_YEAR, _weeks),
-    "windows of more than five years by month ends": _long(5 * A_YEAR, _months),
-}
-"""The same: only a probe, or another look at the same days, tells."""
+HIDING: dict[str, Way] = {"no answer has its last row, unsaid": lambda said: _without_last(_silent(said))}
+"""No look shows what the lists of these leave out; their windows are found out."""

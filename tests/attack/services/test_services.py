@@ -1,11 +1,16 @@
 """A short run over services that answer otherwise where the contract leaves it open."""
 
+from datetime import date
+
 import pytest
 
+from dataservice.client import AsyncClient
+from dataservice.stores import MemoryStore
 from tests.attack.services.__main__ import attack, variants
 from tests.attack.services.cells import Verdict
-from tests.attack.services.foreign import FOREIGN
+from tests.attack.services.foreign import FOREIGN, ForeignWorld
 from tests.attack.services.least import least
+from tests.attack.services.world import URL, Databases
 
 SHORT = [
     {},
@@ -26,6 +31,7 @@ UNDESCRIBED = [
     *("JSON:API", "newest page first", "lists of 20 unsaid", "the last year, unsaid"),
     *("posts and wire of 5, unsaid", "the first 5 signals, whatever is asked", "a latest without a value"),
     *("no answer has its last row, but totals", "totals of lists, a record too few"),
+    *("details of weeks", "details of months on average", "long windows of month ends", "windows in at most 400 parts"),
 ]
 """Services that no switch describes."""
 
@@ -67,6 +73,22 @@ def test_a_service_that_thins_series_out_is_right_after_a_probe(name):
     assert found.is_right
     assert found.invented == []
     assert any(told.startswith("detail and window") for told in found.deviations)
+
+
+async def test_what_answers_have_shown_of_thinned_windows_is_kept_for_other_clients(tmp_path):
+    databases, store = Databases.made(tmp_path), MemoryStore()
+    (folder := tmp_path / "served").mkdir()
+    world = ForeignWorld(databases, FOREIGN["long windows of weeks"], folder)
+    try:
+        async with AsyncClient(URL, world.key, store=store, transport=world) as first:
+            assert len(await first.observations("btc-usd")) == len(world.truth.rows("btc-usd"))
+            assert await first.profile() is None, "no probe has found anything"
+        before = len(world.asked)
+        async with AsyncClient(URL, world.key, store=store, transport=world) as second:
+            await second.observations("fx.eur-usd", date(2023, 1, 2), date(2024, 9, 30))
+        assert len(world.asked) == before + 2, "in two parts at once, and none as a whole"
+    finally:
+        world.close()
 
 
 def test_a_list_that_may_be_a_page_says_so_and_costs_no_request(visited, founds):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 
 from dataservice.client.contract.body import version_in
 from dataservice.client.contract.decode import ObservationsPage
@@ -15,6 +15,8 @@ from dataservice.client.contract.forms import is_common_size
 from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import day_after, day_before
 from dataservice.observations import Observations
+
+NO_TIME = timedelta(0)
 
 OPEN_BOUNDS: tuple[tuple[date | None, date | None], ...] = (
     (date.min, date(2199, 12, 31)),
@@ -104,6 +106,14 @@ class Evidence:
     """Whether recent histories were seen to leave out days that windows show: then only their newest row counts."""
     thin_over: int = 0
     """Windows of more days than these were seen to leave days out, and are asked for in parts; 0 where none were."""
+    dense_detail: bool = False
+    """Whether a recent history came with as many rows as were asked for, one for each day."""
+    dense_rows: int = 0
+    """The most rows of a window that came with one for each day."""
+    natural: int = 0
+    """How many series were seen to be as sparse as they look, by another look at some of their days."""
+    keeps_last: bool | None = None
+    """Whether answers that say nothing of what follows were seen to hold their last row; None where no look told."""
     reading: str = ""
     """The field of an index that a probe found to be the only number beside those of the contract."""
 
@@ -178,10 +188,16 @@ class Evidence:
         """The observations of a full page: as documented, until one was said to be followed by others."""
         return self.most_rows if self.totals_are_whole or self.tells_more else OBSERVATIONS_LIMIT
 
-    def asked_window(self, start: date, end: date, *, is_first: bool) -> AskedDays:
+    @property
+    def may_lack_last(self) -> bool:
+        """Return whether the last row of an answer may be left out: nothing is said of it, and nothing has shown it."""
+        return self.says_nothing and not self.tells_more and self.keeps_last is not True
+
+    def asked_window(self, start: date, end: date, *, is_first: bool, behind: timedelta = NO_TIME) -> AskedDays:
         """The days to ask for so that those from `start` to `end` come however a service understands its bounds.
 
-        A day more at each end costs a row; the days in between are those that were wanted.
+        A day more at each end costs a row; the days in between are those that were wanted. Some days `behind` the end
+        show whether the last row of an answer is left out.
         """
         low, high = OPEN_BOUNDS[self.bounds]
         first: date | None = start
@@ -189,7 +205,7 @@ class Evidence:
         if start > date.min and (self.start_included is False or (is_first and self.start_included is None)):
             first = day_before(start)
         if end < date.max:
-            last = day_after(end)
+            last = day_after(end + min(behind, date.max - end))
         if first is not None and (low is None or first < low):
             first = low if first == date.min or low else first
         if last is not None and (high is None or last > high):

@@ -69,11 +69,11 @@ def _rounded_across(brief: Values, wide: Values, column: Values) -> Mask:
     valued = column[~np.isnan(column)]
     if len(valued) < SEVERAL:
         return np.zeros(len(brief), bool)
-    exact, step = _decimals(brief), 0.5 * (1 + 1e-9)
-    wide_decimals = _decimals(valued).max()
+    exact, step = decimals_of(brief), 0.5 * (1 + 1e-9)
+    wide_decimals = decimals_of(valued).max()
     by_wide = (exact > wide_decimals) & (np.abs(brief - wide) <= step * 10.0**-wide_decimals)
     brief_decimals = np.maximum(exact, 1)
-    by_brief = (_decimals(wide) > brief_decimals) & (np.abs(brief - wide) <= step * 10.0**-brief_decimals)
+    by_brief = (decimals_of(wide) > brief_decimals) & (np.abs(brief - wide) <= step * 10.0**-brief_decimals)
     return np.asarray(by_wide | by_brief, bool)
 
 
@@ -99,7 +99,7 @@ def told_alike(before: Values, now: Values) -> Mask:
     one, other = before[differ], now[differ]
     alike = _is_in_four_bytes(one, other) | _is_in_four_bytes(other, one)
     if len(one) >= SEVERAL and not alike.all():
-        exact, rounded = _decimals(one).max(), _decimals(other).max()
+        exact, rounded = decimals_of(one).max(), decimals_of(other).max()
         step = 0.5 * 10.0 ** -min(exact, rounded) * (1 + 1e-9)
         by_rounding = np.abs(one - other) <= step
         if exact != rounded and by_rounding.mean() >= MOST:
@@ -116,24 +116,24 @@ def _rounded_as_all(fine: Values, coarse: Values, column: Observations) -> Mask:
     valued = column.values[~np.isnan(column.values)]
     if len(valued) < SEVERAL or not 0 < len(fine) < SEVERAL:
         return np.zeros(len(fine), bool)
-    decimals = int(_decimals(valued).max())
+    decimals = int(decimals_of(valued).max())
     result: Mask = (np.abs(fine - coarse) <= 0.5 * 10.0**-decimals * (1 + 1e-9)) & (fine != coarse)
-    return result & (_decimals(fine) > decimals)
+    return result & (decimals_of(fine) > decimals)
 
 
 def _is_in_four_bytes(one: Values, other: Values) -> Mask:
     """Return where `one` is what four bytes keep of `other`: that has more decimals, none of which anybody wrote."""
     kept = other.astype(np.float32).astype(np.float64)
-    result: Mask = (one == kept) & (_decimals(one) > _decimals(other))
+    result: Mask = (one == kept) & (decimals_of(one) > decimals_of(other))
     return result
 
 
 def _is_less_exact(one: Values, other: Values) -> Mask:
-    rounded = ~_is_in_four_bytes(other, one) & (_decimals(one) < _decimals(other))
+    rounded = ~_is_in_four_bytes(other, one) & (decimals_of(one) < decimals_of(other))
     return _is_in_four_bytes(one, other) | rounded
 
 
-def _decimals(values: Values) -> NDArray[np.int64]:
+def decimals_of(values: Values) -> NDArray[np.int64]:
     """Return how many decimals each value is told with, at most `MAX_DECIMALS`."""
     result = np.full(len(values), MAX_DECIMALS, np.int64)
     for decimals in reversed(range(MAX_DECIMALS)):

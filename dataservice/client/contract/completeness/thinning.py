@@ -6,8 +6,9 @@ from datetime import date, timedelta
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dataservice.client.contract.completeness.density import valued_days
+from dataservice.client.contract.completeness.evidence import Evidence
 from dataservice.client.contract.windows import Window, day_after
 from dataservice.observations import Observations
 
@@ -17,8 +18,11 @@ ENOUGH = 6
 KEPT = 0.7
 """The share of them that a look which thins out shows at most: every second row, weeks, months."""
 
-PART_DAYS = 366
-"""Windows of so many days are asked for where longer ones were seen to be thinned out."""
+PART_DAYS = 320
+"""Windows of so many days are asked for where longer ones were seen to be thinned out.
+
+With what overlaps they span less than a year, from which on many services thin out.
+"""
 
 SHORTEST_PART_DAYS = 28
 
@@ -28,19 +32,23 @@ LONGEST_PERIOD_DAYS = 92
 MARGIN = 1.05
 """By how many times more or fewer rows a window may have than those behind it let expect."""
 
+OVERLAP_DAYS = 62
+"""The most days that overlap with what is known, and those beside a window, where long windows are thinned out."""
+
 OVERLAP_ROWS = 24
 """Known rows that are asked again behind a window, until a service was seen to tell them alike."""
 
 
 def leaves_out(thin: Observations, full: Observations) -> bool:
-    """Return whether the one look shows only a part of the days of the other one, and no other day."""
+    """Return whether the one look shows far fewer days than the other one, where both reach.
+
+    Averages of a period may stand on a day of their own.
+    """
     if not len(thin) or not len(full):
         return False
     first, last = max(thin.first_day, full.first_day), min(thin.last_day, full.last_day)
-    few, many = _days(thin.between(first, last)), _days(full.between(first, last))
-    if len(many) < ENOUGH or not 0 < len(few) <= KEPT * len(many):
-        return False
-    return bool(np.isin(few, many).all())
+    few, many = valued_days(thin.between(first, last)), valued_days(full.between(first, last))
+    return len(many) >= ENOUGH and 0 < len(few) <= KEPT * len(many)
 
 
 def tells_alike(one: Observations, other: Observations) -> bool:
@@ -48,8 +56,18 @@ def tells_alike(one: Observations, other: Observations) -> bool:
     if not len(one) or not len(other):
         return False
     first, last = max(one.first_day, other.first_day), min(one.last_day, other.last_day)
-    days = _days(one.between(first, last))
-    return len(days) >= ENOUGH and np.array_equal(days, _days(other.between(first, last)))
+    days = valued_days(one.between(first, last))
+    return len(days) >= ENOUGH and np.array_equal(days, valued_days(other.between(first, last)))
+
+
+def shorter_parts(days: int, thin_over: int) -> int:
+    """The days of the parts to ask for, once a window of so many days was seen to be thinned out.
+
+    Half of it, unless shorter ones are asked for already; such a part may hold what overlaps besides.
+    """
+    if thin_over and days > thin_over + OVERLAP_DAYS:
+        return thin_over
+    return max(min(days // 2, (thin_over or 2 * PART_DAYS) // 2), SHORTEST_PART_DAYS)
 
 
 def parts_of(window: Window, today: date, most_days: int) -> list[Window]:
@@ -73,17 +91,20 @@ def likely_start(first_shown: date) -> date:
     return max(date.min, first_shown - timedelta(days=min(LONGEST_PERIOD_DAYS, (first_shown - date.min).days)))
 
 
-def overlapping(window: Window, known: Observations, page_rows: int) -> Window:
+def overlapping(window: Window, known: Observations, seen: Evidence) -> Window:
     """The window and the days of some rows that are known behind it: the same where that are too few to tell.
 
-    And where they may take one more page, as far as it is known how many rows the window has.
+    And where they may take one more page, as far as it is known how many rows the window has, or make it a longer one
+    than those that are thinned out.
     """
     if window.end == date.max:
         return window
     behind = known.between(day_after(window.end))[:OVERLAP_ROWS]
     if len(behind) <= ENOUGH or not _is_next(window, behind):
         return window
-    rows = _likely_rows(window, behind)
+    if seen.thin_over and (behind.last_day - window.end).days > OVERLAP_DAYS - 2:
+        return window
+    rows, page_rows = _likely_rows(window, behind), seen.page_rows
     fits = rows is None or _pages(rows / MARGIN, page_rows) == _pages(MARGIN * rows + 2 * OVERLAP_ROWS, page_rows)
     return Window(window.start, behind.last_day) if fits else window
 
@@ -103,8 +124,3 @@ def _likely_rows(window: Window, behind: Observations) -> float | None:
 
 def _pages(rows: float, page_rows: int) -> int:
     return ceil(rows / page_rows)
-
-
-def _days(found: Observations) -> NDArray[np.datetime64]:
-    valued = found.times[~np.isnan(found.values)]
-    return np.unique(valued.astype("datetime64[D]"))

@@ -6,7 +6,16 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from dataservice.client.contract.completeness.thinning import leaves_out, overlapping, parts_of, tells_alike
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN
+from dataservice.client.contract.completeness.thinning import (
+    OVERLAP_DAYS,
+    SHORTEST_PART_DAYS,
+    leaves_out,
+    overlapping,
+    parts_of,
+    shorter_parts,
+    tells_alike,
+)
 from dataservice.client.contract.windows import Window
 from dataservice.observations import Observations
 
@@ -40,8 +49,8 @@ def test_what_lies_elsewhere_or_is_nearly_all_is_not_thinned_out(other):
     assert leaves_out(other, DAILY) is (len(other) < 100)
 
 
-def test_another_day_shows_that_it_is_another_series_of_days():
-    assert not leaves_out(series(range(0, 800, 14)), series(range(0, 800, 4)))
+def test_averages_on_days_of_their_own_leave_others_out_too():
+    assert leaves_out(series(range(0, 800, 14)), series(range(0, 800, 4)))
 
 
 def test_rows_without_a_value_are_none():
@@ -61,7 +70,18 @@ def test_a_window_in_parts_is_all_of_it_newest_first():
 def test_known_rows_are_asked_again_where_they_come_next_and_take_no_page_more():
     behind = DAILY.between(date(2024, 6, 1))
     year = Window(date(2023, 6, 1), date(2024, 5, 31))
-    assert overlapping(year, behind, 1_000).end == date(2024, 6, 24)
+    assert overlapping(year, behind, NOTHING_SEEN).end == date(2024, 6, 24)
     full = Window(date(2021, 9, 12), date(2024, 5, 31))  # 993 days
     for window, known in ((full, behind), (Window(date(2021, 1, 1), date(2021, 12, 31)), behind), (year, behind[:4])):
-        assert overlapping(window, known, 1_000) == window
+        assert overlapping(window, known, NOTHING_SEEN) == window
+
+
+def test_parts_that_are_thinned_out_themselves_become_shorter_until_they_are_short_enough():
+    days, thin_over = 2_000, 0
+    seen = []
+    while thin_over != SHORTEST_PART_DAYS:
+        thin_over = shorter_parts(days, thin_over)
+        seen.append(thin_over)
+        days = thin_over + OVERLAP_DAYS  # the most that is asked for as a part
+    assert seen == sorted(set(seen), reverse=True)
+    assert shorter_parts(2_000, 100) == 100, "a longer one shows nothing new"

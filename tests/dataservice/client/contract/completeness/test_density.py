@@ -1,0 +1,102 @@
+"""Rows that may be a part of denser ones: what a look by itself shows of that, and which days tell more."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+
+from dataservice.client.contract.completeness.density import (
+    OFTEN,
+    after_dense_window,
+    after_detail,
+    check_window,
+    detail_may_be_thin,
+    window_may_be_thin,
+)
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN
+from dataservice.client.contract.windows import Window
+from dataservice.observations import Observations
+
+NEWEST = date(2026, 9, 15)
+NOTHING = Observations.empty()
+
+
+def series(days, values=None):
+    times = np.array(sorted(days), "datetime64[D]").astype("datetime64[us]")
+    return Observations(times, np.arange(len(times)) * 0.25 if values is None else np.asarray(values))
+
+
+def every(step, count, newest=NEWEST):
+    return series(newest - timedelta(days=step * place) for place in range(count))
+
+
+def month_starts(count):
+    months = np.datetime64("2026-09") - np.arange(count)
+    return series(months.astype("datetime64[D]").tolist())
+
+
+def month_ends(count):
+    months = np.datetime64("2026-09") - np.arange(count)
+    return series((months.astype("datetime64[D]") - 1).tolist())
+
+
+@pytest.mark.parametrize(
+    "recent",
+    [
+        *(every(7, 53), month_ends(17), month_starts(13), every(3, 122), every(7, 365)),
+        every(7, 200).merged(series([NEWEST + timedelta(days=2)])),
+    ],
+)
+def test_a_recent_history_of_few_rows_in_little_time_or_out_of_step_may_be_thinned_out(recent):
+    assert detail_may_be_thin(recent, NOTHING_SEEN)
+
+
+@pytest.mark.parametrize("recent", [every(1, 365), every(1, 20), month_starts(241), month_starts(365), every(7, 1)])
+def test_a_daily_one_and_a_long_one_in_the_usual_steps_is_taken_as_it_is(recent):
+    assert not detail_may_be_thin(recent, NOTHING_SEEN)
+
+
+def test_after_a_full_daily_one_long_ones_are_taken_as_they_are_and_short_ones_are_not():
+    seen = after_detail(NOTHING_SEEN, every(1, 365))
+    assert not detail_may_be_thin(every(7, 365), seen)
+    assert detail_may_be_thin(every(7, 53), seen)
+    assert after_detail(NOTHING_SEEN, every(1, 300)) == NOTHING_SEEN
+
+
+@pytest.mark.parametrize("found", [every(7, 300), month_ends(60), every(5, 400), every(1, 3).merged(every(7, 90))])
+def test_a_window_of_weeks_or_month_ends_or_odd_steps_may_be_thinned_out(found):
+    assert window_may_be_thin(found, NOTHING, NOTHING_SEEN)
+
+
+def test_a_daily_window_is_not_and_clears_all_that_span_no_more_days():
+    daily = every(1, 1_200)
+    assert not window_may_be_thin(daily, NOTHING, NOTHING_SEEN)
+    seen = after_dense_window(NOTHING_SEEN, daily)
+    assert not window_may_be_thin(every(7, 150), NOTHING, seen)
+    assert window_may_be_thin(every(7, 300), NOTHING, seen)
+
+
+def test_month_starts_are_the_usual_days_of_monthly_series_unless_their_values_were_worked_out():
+    assert not window_may_be_thin(month_starts(241), NOTHING, NOTHING_SEEN)
+    averages = series(month_starts(241).times.astype("datetime64[D]").tolist(), np.sqrt(np.arange(241) + 2.0))
+    assert window_may_be_thin(averages, NOTHING, NOTHING_SEEN)
+
+
+def test_what_is_known_of_the_series_says_how_dense_it_is():
+    weekly = every(7, 300)
+    assert not window_may_be_thin(weekly, every(7, 20), NOTHING_SEEN)
+    assert window_may_be_thin(month_starts(100), every(1, 365), NOTHING_SEEN)
+
+
+def test_a_few_that_turned_out_to_be_whole_are_enough():
+    assert not window_may_be_thin(every(7, 300), NOTHING, replace(NOTHING_SEEN, natural=OFTEN))
+
+
+def test_a_short_window_is_never_taken_for_thinned_out():
+    assert not window_may_be_thin(every(7, 9), NOTHING, NOTHING_SEEN)
+
+
+@pytest.mark.parametrize(("found", "days"), [(every(3, 200), 14), (every(7, 300), 14), (month_ends(60), 62)])
+def test_a_check_asks_for_the_days_of_two_rows_up_to_the_last_one(found, days):
+    assert check_window(found) == Window(found.last_day - timedelta(days=days), found.last_day)
