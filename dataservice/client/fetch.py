@@ -14,7 +14,7 @@ from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
 from dataservice.client.cache.codec import pack
 from dataservice.client.cache.history import after_pull, gaps, pulls_needed, told_lately, window_of
-from dataservice.client.cache.recent import newest_alone, settled, with_history
+from dataservice.client.cache.recent import DoubtfulDetails, newest_alone, settled, with_history
 from dataservice.client.cache.spans import History
 from dataservice.client.contract import decode
 from dataservice.client.contract.completeness.density import (
@@ -61,7 +61,6 @@ from dataservice.client.contract.resources import (
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, newest_first
 from dataservice.client.contract.windows import NO_DAYS, Window, day_before, utc_day
-from dataservice.client.doubtful_details import DoubtfulDetails
 from dataservice.client.network.call_context import CallContext, Meter
 from dataservice.client.network.sender import RequestSender
 from dataservice.client.pages import pages_of_catalogue, pages_of_window

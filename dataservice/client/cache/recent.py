@@ -9,10 +9,14 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import numpy as np
+from cachetools import LRUCache
 
 from dataservice.client.cache.history import after_pull, is_revision
 from dataservice.client.cache.spans import OVERLAP, History, Newest, Span, check_from
+from dataservice.client.contract.completeness.density import detail_may_be_thin
+from dataservice.client.contract.completeness.evidence import Evidence
 from dataservice.client.contract.completeness.looks import as_known
+from dataservice.client.contract.completeness.thinning import leaves_out, tells_alike
 from dataservice.client.contract.forms import is_common_size
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.results import SignalDetail
@@ -23,6 +27,9 @@ from dataservice.observations import Observations
 
 CUTS = frozenset({31, 36, 48, 52, 53, 61, 91, 92, 104, 156, 182, 252, 253, 261, 262, 364})
 """Rows of a month, a quarter, a year: as many as a service may cut a recent history to, beside round numbers."""
+
+MAX_DOUBTED = 10_000
+"""Signals that are remembered; the least recent are dropped first."""
 
 FEW = 12
 """Rows that are too few to tell how far apart they are."""
@@ -195,3 +202,30 @@ def with_history(detail: SignalDetail, history: Observations) -> SignalDetail:
         text = moment.isoformat().replace("+00:00", "Z")
         latest = Observation(observed_at=text, value=None if np.isnan(value) else value)
     return SignalDetail(detail.signal, latest, history)
+
+
+class DoubtfulDetails:
+    """What recent histories said that are not relied on, by signal, and of which signals windows said the same."""
+
+    def __init__(self) -> None:
+        self._told: LRUCache[str, Observations] = LRUCache(MAX_DOUBTED)
+        self._proven: LRUCache[str, None] = LRUCache(MAX_DOUBTED)
+
+    def relied_on(self, detail: SignalDetail, seen: Evidence) -> SignalDetail:
+        """The detail, without its history where that may leave days out."""
+        slug = detail.signal.slug
+        if slug in self._proven or not detail_may_be_thin(detail.history, seen):
+            return detail
+        self._told[slug] = detail.history
+        return newest_alone(detail)
+
+    def told(self, slug: str) -> Observations:
+        """What the recent history said that is not relied on."""
+        return self._told.get(slug, Observations.empty())
+
+    def contradicted(self, slug: str, found: Observations) -> bool:
+        """Whether a window shows days that the recent history left out; one that shows the same proves it."""
+        told = self.told(slug)
+        if tells_alike(told, found):
+            self._proven[slug] = None
+        return leaves_out(told, found)
