@@ -1,6 +1,7 @@
 """Every error that leaves the client, in one tree.
 
     DataServiceError                  message, status, path
+    ├── MissingAddressError           no address of the service is configured; also a ValueError
     ├── MissingKeyError               no API key is configured; nothing was sent
     ├── RejectedError                 the service answered, and the answer is no
     │   ├── InvalidRequestError       400, 405, 422: a parameter was refused
@@ -53,6 +54,10 @@ class DataServiceError(Exception):
     def afresh(self) -> Self:
         """The same error without a traceback: kept for long or raised again, it holds no frames alive."""
         return copy(self)
+
+
+class MissingAddressError(DataServiceError, ValueError):
+    """No address of the service is configured."""
 
 
 class MissingKeyError(DataServiceError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 
@@ -40,22 +40,24 @@ class Cost:
 
     at_least: int
     at_most: int | None
+    likely: int = field(default=0, compare=False)
+    """How many it likely is where there is no highest number."""
 
     def __add__(self, other: Cost) -> Cost:
         known = self.at_most is not None and other.at_most is not None
         most = (self.at_most or 0) + (other.at_most or 0)
-        return Cost(self.at_least + other.at_least, most if known else None)
+        return Cost(self.at_least + other.at_least, most if known else None, self.number + other.number)
 
     def __or__(self, other: Cost) -> Cost:
         """Return what holds where it is open which of both it will be."""
         known = self.at_most is not None and other.at_most is not None
         most = max(self.at_most or 0, other.at_most or 0)
-        return Cost(min(self.at_least, other.at_least), most if known else None)
+        return Cost(min(self.at_least, other.at_least), most if known else None, max(self.number, other.number))
 
     @property
     def number(self) -> int:
-        """The highest number where there is one, else the lowest."""
-        return self.at_least if self.at_most is None else self.at_most
+        """The highest number where there is one, else the likely one, or the lowest where nobody can tell."""
+        return max(self.at_least, self.likely) if self.at_most is None else self.at_most
 
     def range_text(self) -> str:
         """The numbers alone: `3`, `2 to 4`, `at least 2`."""
@@ -97,17 +99,21 @@ def history_cost(
     """The pages of all pulls that a window needs; only one is sure, as what was there may have been taken back.
 
     `evidence` is what pages have shown: how many rows they have, and whether they say what follows.
-    Where it is not known how densely a series was observed, or when it began, nobody can know.
+    Where it is not known how densely a series was observed, or when it began, nobody can know. When it began never is:
+    older observations may have been added.
     """
     today = utc_day(now)
     wanted = window_of(resource.start, resource.end, today)
-    pulls = pulls_needed(history, wanted, now, rules)
+    history = replace(history, not_before=rules.not_before)
+    pulls = pulls_needed(history, wanted, now, rules, rows_at_once=evidence.rows_at_once)
     known = history.observations if len(history.observations) > 1 or detail is None else detail.history
     total = NOTHING
     for pull in pulls:
         total += _pull_cost(known, history, pull, today, evidence)
-    total += _revision_cost(history, pulls, wanted, evidence)
-    return Cost(min(1, total.at_least), total.at_most)
+    if any(span.window.meets(pull) for pull in pulls for span in history.spans):
+        for rest in missing(pulls, wanted):  # what is pulled again, should a pull find that known days were revised
+            total += Cost(0, _pull_cost(known, history, rest, today, evidence).at_most)
+    return replace(total, at_least=min(1, total.at_least))
 
 
 def _pull_cost(known: Observations, history: History, pull: Window, today: date, evidence: Evidence) -> Cost:
@@ -116,16 +122,18 @@ def _pull_cost(known: Observations, history: History, pull: Window, today: date,
         return ONE_OR_MORE
     spans = [span.window for span in history.spans]
     first, last = known.first_day, known.last_day
-    began = any(window.start == date.min for window in spans)  # nothing came before what is known
+    began = any(window.start == date.min for window in spans)  # nothing came before what is known, when it was asked
     if pull.start == date.min and not began:
         return ONE_OR_MORE
-    before = 0 if began else max(0, (min(first, pull.end) - pull.start).days)
+    before = 0 if pull.start == date.min else max(0, (min(first, pull.end) - pull.start).days)
+    before = before // _least_step_days(known) if began else before
     after = max(0, (min(pull.end, today) - max(last, day_before(pull.start))).days) if pull.end > last else 0
     between = _unknown_days(known, spans, pull) if spans else 0
     most = inside + (before + after + between) * _most_a_day(known)
     again = 0 if evidence.looks_agree or pull.end == date.max else OVERLAP_ROWS
     stops = len(known) >= SEVERAL_ROWS and ends_early(known, min(pull.end, today))
-    return Cost(1, most_pages(most + BESIDE + again, evidence, ends_early=stops))
+    pages = most_pages(most + BESIDE + again, evidence, ends_early=stops)
+    return Cost(1, pages) if pull.start > date.min else replace(ONE_OR_MORE, likely=pages or 0)
 
 
 def _unknown_days(known: Observations, spans: list[Window], pull: Window) -> int:
@@ -141,10 +149,6 @@ def _most_a_day(known: Observations) -> int:
     return int(counts.max())
 
 
-def _revision_cost(history: History, pulls: list[Window], wanted: Window, evidence: Evidence) -> Cost:
-    """What a pull may cost on top: if it finds that known days were revised, the rest of the window is pulled again."""
-    total = NOTHING
-    if any(span.window.meets(pull) for pull in pulls for span in history.spans):
-        for rest in missing(pulls, wanted):
-            total += Cost(0, most_pages(len(history.inside(rest)) + BESIDE, evidence, ends_early=False))
-    return total
+def _least_step_days(known: Observations) -> int:
+    """How close to each other, in whole days, two observations are anywhere; at least 1."""
+    return max(1, int(np.diff(known.times.astype("datetime64[D]")).astype(int).min()))

@@ -231,7 +231,7 @@ class Fetcher:
         was_thin = self.evidence.now.thin_details
         history = await self._cache.history_at_hand(resource.slug, self._clock())
         now, wanted = self._time_and_window(resource)
-        for pull in pulls_needed(history, wanted, now, self._cache.rules):
+        for pull in pulls_needed(history, wanted, now, self._cache.rules, rows_at_once=self.evidence.now.rows_at_once):
             history = await self._pull(resource, history, pull, context)
         if self.evidence.now.thin_details and not was_thin:
             return await self._history(resource, context)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 from math import inf
@@ -16,7 +16,7 @@ from dataservice.client.cache.answer import Answer, Freshness, Source
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.cache.history import findings, pulls_needed, window_of
 from dataservice.client.cache.spans import History
-from dataservice.client.contract.completeness.evidence import Evidences
+from dataservice.client.contract.completeness.evidence import Evidence, Evidences
 from dataservice.client.contract.paging import pages_for
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, can_exist, first_request
 from dataservice.client.contract.resources import (
@@ -123,7 +123,8 @@ class Overview:
         if isinstance(resource, KnownDaysResource):
             return Answer(tuple(span.window for span in history.spans), now, inf, Source.MEMORY)
         wanted = window_of(resource.start, resource.end, utc_day(now))
-        found = findings(history, wanted, now, self._rules(after, now))
+        rules = self._rules(after, now)
+        found = findings(replace(history, not_before=rules.not_before), wanted, now, rules)
         if found is None:
             return None
         return Answer(found.observations, found.fetched_at, found.fresh_until, Source.MEMORY)
@@ -184,7 +185,8 @@ class Overview:
             case HistoryResource(slug):
                 detail = await self._cache.last_known(SignalResource(slug), now)
                 history = await self._cache.history_at_hand(slug, now)
-                return history_cost(resource, history, detail.value if detail else None, now, self._cache.rules)
+                known_detail = detail.value if detail else None
+                return history_cost(resource, history, known_detail, now, self._cache.rules, self._evidence.now)
             case _:
                 return 1
 
@@ -222,19 +224,28 @@ def catalogue_cost(known: Answer[Catalogue] | None) -> int:
 
 
 def history_cost(
-    resource: HistoryResource, history: History, detail: SignalDetail | None, now: float, rules: Freshness
+    resource: HistoryResource,
+    history: History,
+    detail: SignalDetail | None,
+    now: float,
+    rules: Freshness,
+    evidence: Evidence,
 ) -> int:
     """The pages of all pulls that the window needs, from how often the series is observed."""
     today = utc_day(now)
     wanted = window_of(resource.start, resource.end, today)
     known = history.observations if len(history.observations) > 1 or detail is None else detail.history
-    return sum(pages_for(_expected(known, pull, today)) for pull in pulls_needed(history, wanted, now, rules))
+    is_whole = any(span.window.start == date.min for span in history.spans)
+    pulls = pulls_needed(history, wanted, now, rules, rows_at_once=evidence.rows_at_once)
+    return sum(pages_for(_expected(known, pull, today, is_whole=is_whole)) for pull in pulls)
 
 
-def _expected(known: Observations, pull: Window, today: date) -> float:
-    """Return how many observations a pull is likely to bring."""
+def _expected(known: Observations, pull: Window, today: date, *, is_whole: bool) -> float:
+    """Return how many observations a pull is likely to bring; `is_whole`: none are known to lie before the first."""
     step_days = _step_days(known)
-    start = pull.start if pull.start > date.min else _assumed_start(known, step_days)
+    start = max(pull.start, known.first_day if is_whole and len(known) else date.min)
+    if start == date.min:
+        start = _assumed_start(known, step_days)
     days = (min(pull.end, today) - start).days + 1
     return max(0.0, days / step_days)
 

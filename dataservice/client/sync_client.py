@@ -26,6 +26,7 @@ from dataservice.client.network.budget import Budget
 from dataservice.client.network.call_context import Meter
 from dataservice.client.status import ResourceState
 from dataservice.client.unknown_names import CatalogueCheck
+from dataservice.errors import DataServiceError, MissingAddressError
 from dataservice.models import Post, Signal, WireItem
 from dataservice.observations import Observations
 from dataservice.stores import Store
@@ -76,10 +77,15 @@ class EventLoopThread:
         return not self._stop.alive
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`; raises what it raises, and `RuntimeError` after `close`."""
+        """The result of `work`; raises what it raises, and `RuntimeError` after `close`.
+
+        What the service is to blame for says all in its message, and shows no frame in which it was found.
+        """
         future = self.start(work)
         try:
             return future.result()
+        except DataServiceError as error:
+            raise error.with_traceback(None) from error.__cause__
         except BaseException:
             future.cancel()  # a caller that is interrupted leaves no work behind
             raise
@@ -132,7 +138,10 @@ class Client:
     """
 
     def __init__(self, base_url: str | None = None, api_key: str | None = None, **options: Unpack[Options]) -> None:
-        self._client = AsyncClient(base_url, api_key, **options)
+        try:
+            self._client = AsyncClient(base_url, api_key, **options)
+        except MissingAddressError as error:
+            raise error.with_traceback(None) from None
         self._loop = EventLoopThread("dataservice-client", at_end=self._client.aclose)
 
     def __repr__(self) -> str:

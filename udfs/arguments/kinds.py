@@ -233,7 +233,7 @@ def _between(least: float, most: float) -> str:
 def is_blank(raw: Any) -> bool:
     """Return whether an argument is left out: nothing, empty text, or a range of nothing but blank cells."""
     if isinstance(raw, str):
-        return not raw or raw.isspace()
+        return str.isspace(raw) or str.__len__(raw) == 0
     rows = matrix_of(raw)
     return raw is None if rows is None else all(is_blank(item) for row in rows for item in row)
 
@@ -256,5 +256,8 @@ def shown(raw: Any) -> str:
         return f"{raw:.15g}"  # a whole number as in the formula, without .0
     if is_huge(raw):
         return f"a number of {raw.bit_length() * DIGITS_A_BIT:,.0f} digits"
-    text = f"'{raw}'" if isinstance(raw, str) else repr(raw)
+    try:
+        text = f"'{raw}'" if isinstance(raw, str) else repr(raw)
+    except Exception:  # noqa: BLE001 - a program's own class
+        text = f"a {type(raw).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}…"

@@ -71,12 +71,12 @@ class Options(Kind):
 
 def error_style(raw: Any) -> str:
     """Return how options want errors shown: `code`, `text` or `blank`; where `err` cannot be read, `code`."""
-    if is_blank(raw):
-        return "code"
     try:
+        if is_blank(raw):
+            return "code"
         given = {key.casefold(): value for key, value in pairs(raw, "options")}
         return str(ERR.kind.read(given.get(ERR.name, "code"), ERR.name, date.min))
-    except ArgumentError:
+    except Exception:  # noqa: BLE001 - the call itself tells what is wrong with them
         return "code"
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from udfs.arguments.kinds import Kind, is_blank, refuse_error
+from udfs.arguments.python_values import unreadable
 from udfs.errors import ArgumentError, UdfError
 
 CACHED_TEXTS = 16_384
@@ -24,6 +25,9 @@ CACHED_DAYS = 2
 
 
 _NUMBERS = frozenset({int, float})
+
+_PLAIN = frozenset({*_NUMBERS, str, bool, type(None)})
+"""What raises nothing of its own when it is read."""
 
 
 class Readings(dict[str | None, Any]):
@@ -92,6 +96,10 @@ class Parameter:
             return self._reading(raw, today)
         except UdfError as error:
             raise error.about(self.name) from None
+        except Exception as error:
+            if type(raw) in _PLAIN:
+                raise
+            raise unreadable(raw, error).about(self.name) from error
 
     def _reading(self, raw: Any, today: date) -> Any:
         if type(raw) is float or type(raw) is int:  # neither blank nor an error

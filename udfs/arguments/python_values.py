@@ -24,12 +24,19 @@ def plain(value: Any, *, first_of_period: bool = False) -> Any:
     >>> plain(np.int64(3)), plain(np.array(["us-cpi", "us-10y"])), plain(np.array([[1.5, np.nan]]))
     (3, ['us-cpi', 'us-10y'], [[1.5, None]])
 
-    Raises `ArgumentError` for a list that holds itself, or lists within lists without end.
+    Raises `ArgumentError` for a list that holds itself, lists within lists without end, and what cannot be read.
     """
     try:
         return _plain(value, first_of_period=first_of_period)
     except RecursionError:
         raise ArgumentError("lists lie within lists too deeply; give a value, a list or a table") from None
+    except Exception as error:
+        raise unreadable(value, error) from error
+
+
+def unreadable(value: Any, error: Exception) -> ArgumentError:
+    """What is wrong with a value of a program's own class that raises where it is looked at."""
+    return ArgumentError(f"a {type(value).__name__[:60]} cannot be read: it raises {type(error).__name__}")
 
 
 def _plain(value: Any, *, first_of_period: bool) -> Any:
@@ -63,6 +70,8 @@ def _one(value: Any, *, first_of_period: bool) -> Any:
             value = float(value)  # also the long ones, whose `item` is no float
         case np.generic():
             value = value.item()
+        case str():
+            value = str.__str__(value)  # of a program's own kind of text the text alone
         case Decimal() | Fraction():
             value = _float(value)
         case _ if type(value).__name__ == "Period":

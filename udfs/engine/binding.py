@@ -17,7 +17,7 @@ import msgspec
 from udfs.engine.effects import MORE, Asking, Question
 from udfs.engine.registry import Udf, find
 from udfs.engine.run import Resolved, Run
-from udfs.errors import CellError, error_cell
+from udfs.errors import CellError, UdfError, error_cell
 
 _Begin: TypeAlias = Run | CellError | tuple[Any, ...] | None
 """The run or error that a call has ended with; what its function gets; None where that is read when it begins."""
@@ -49,10 +49,12 @@ class Binding:
         """By the number of arguments given, what is read in place of the others."""
 
     def call(self, args: Sequence[Any]) -> Asking[Any]:
-        """The call with raw `args`, ready to run: as `Udf.bind`, which is asked where ranges are given."""
+        """The call with raw `args`, ready to run: as `Udf.bind`, which is asked where they are more than values."""
         try:
             return self.body(*self.read(args))
-        except TypeError:
+        except UdfError:
+            raise
+        except Exception:  # noqa: BLE001 - a range, or what a program's own class raises
             return self.general(args)
 
     def read(self, args: Sequence[Any]) -> tuple[Any, ...]:
@@ -142,10 +144,10 @@ class EqualCalls:
         try:
             given = self._bindings[call.function_id].read(call.args)
             found = self._known[call.function_id].get(given)
-        except TypeError:
-            return self._add(call, None)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
+        except UdfError as error:
             return self._add(call, error_cell(error, call.function_id))
+        except Exception:  # noqa: BLE001 - a range, or what a program's own class raises: its own run tells
+            return self._add(call, None)
         return self._all_placed([call], [given], [found])[0]
 
     def _all_placed(

@@ -132,7 +132,15 @@ class CostEstimator:
         self._guess = guess
         self._now = now
         self._foreseen: dict[Resource[Any], Answer[Any]] = {}
+        self._is_unsure = False
         self.costs: dict[Resource[Any], Cost] = {}
+
+    def begin_reports(self) -> None:
+        """Note that what is asked from now on, by functions that report what others did, these may have brought.
+
+        They may even have shown that it is the signal of theirs, under another name.
+        """
+        self._is_unsure = bool(self.costs)
 
     def by_subject(self) -> dict[Hashable, Cost]:
         """The costs, put together for each signal and each list: one does not depend on another."""
@@ -184,9 +192,8 @@ class CostEstimator:
         wide = self._client.complete_wider(resource)
         if wide is not None and wide not in self.costs:
             self.costs[wide] = cost
-        is_by_the_way = isinstance(resource, IndicesResource) and bool(self.costs)  # other answers tell the quota too
         if resource not in self.costs:  # two questions may want one resource
-            self.costs[resource] = Cost(0, cost.at_most) if is_by_the_way else cost
+            self.costs[resource] = replace(cost, at_least=0) if self._is_unsure else cost
         value = await self._value(resource, known)
         answer = Answer(value, self._now, nextafter(self._now, inf), Source.NETWORK)
         self._foreseen[resource] = answer
@@ -270,7 +277,7 @@ def _together(reads: Sequence[tuple[Resource[Any], Cost]]) -> Cost:
         cuts = len(reads) - 1 + has_detail if is_window else 0
         total += cost + Cost(0, cuts)
         at_least = max(at_least, 0 if is_window and has_detail else cost.at_least)
-    return Cost(at_least, total.at_most)
+    return replace(total, at_least=at_least)
 
 
 def _shorter(history: Observations) -> Observations:

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 from udfs.arguments.kinds import is_blank, matrix_of
 from udfs.arguments.options import Options
 from udfs.arguments.parameters import Parameter
+from udfs.arguments.python_values import unreadable
 from udfs.cells import Table
 from udfs.engine.effects import PAUSE, Asking, FastPath, ask, gather
 from udfs.errors import ArgumentError, error_cell
@@ -126,10 +127,14 @@ def find(function_id: str) -> Udf:
 
 def single(raw: Any) -> Any:
     """A range of one cell is that cell; anything else is itself. Raises `ArgumentError` where rows differ in length."""
-    rows = matrix_of(raw)
-    if rows is None:
-        return raw
-    if len({len(row) for row in rows}) > 1:
+    try:
+        rows = matrix_of(raw)
+        if rows is None:
+            return raw
+        lengths = {len(row) for row in rows}
+    except Exception as error:  # a program's own kind of list
+        raise unreadable(raw, error) from error
+    if len(lengths) > 1:
         raise ArgumentError("the rows of a range must be of one length")
     return rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else raw
 

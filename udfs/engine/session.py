@@ -127,7 +127,7 @@ class Session:
                 reporter.begun(first, run)
             await batch.end()
 
-    async def _run(self, equal: EqualCalls, batch: Batch) -> None:
+    async def _run(self, equal: EqualCalls, batch: Batch, after_part: Callable[[], None] | None = None) -> None:
         for part in _in_order(equal, equal.open):
             async for first in cooperative(part):
                 run = equal.run(first)
@@ -135,6 +135,8 @@ class Session:
                     run.used = {} if self._traced else None
                     batch.begin(run)
             await batch.end()
+            if after_part:
+                after_part()
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
         """The result of one call as plain Python, a dated table with a date index; raises what went wrong.
@@ -165,7 +167,7 @@ class Session:
         for foresight in guesses:
             bindings = self._bindings()
             equal, _ = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)
-            await self._run(equal, Batch(foresight, bindings.now))
+            await self._run(equal, Batch(foresight, bindings.now), foresight.begin_reports)
             if any(_failed(equal.run(first)) for first in range(len(equal.firsts))):
                 return UNKNOWN
         return spread(foresight.by_subject() for foresight in guesses)

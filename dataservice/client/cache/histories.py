@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import msgspec
 from cachetools import LRUCache
@@ -25,7 +26,10 @@ _logger = logging.getLogger("dataservice.client")
 
 
 class Histories:
-    """The pulled past of each signal; `name_of` names its entry, None while the store is not open."""
+    """The pulled past of each signal; `name_of` names its entry, None while the store is not open.
+
+    `not_before` tells when everything was last asked to be pulled again.
+    """
 
     def __init__(
         self,
@@ -34,8 +38,10 @@ class Histories:
         max_bytes: int,
         name_of: Callable[[str], str | None],
         missing: MissingNames,
+        not_before: Callable[[], float],
     ) -> None:
         self._store = store
+        self._not_before = not_before
         self._missing = missing
         self._name_of = name_of
         self._held: LRUCache[str, History] = LRUCache(max_bytes, getsizeof=_size)
@@ -50,7 +56,10 @@ class Histories:
 
     def held(self, slug: str) -> History | None:
         """The history in memory."""
-        return self._held.get(slug)
+        history = self._held.get(slug)
+        if history is None or history.not_before == self._not_before():
+            return history
+        return self.hold(slug, history)
 
     def kept_at(self, slug: str) -> float | None:
         """The time of the entry in the store as this process saw it last."""
@@ -70,10 +79,10 @@ class Histories:
                 self._kept_at[slug] = kept.fetched_at  # the next one takes its place
             else:
                 self._kept_at[slug] = kept.fetched_at
-                return history
+                return replace(history, not_before=self._not_before())
         else:
             self._kept_at.pop(slug, None)
-        return self._held.get(slug) or History.nothing()
+        return self.held(slug) or History.nothing()
 
     async def kept(self, slug: str) -> History:
         """The history in the store, and nothing of what is in memory."""
@@ -106,6 +115,7 @@ class Histories:
     def hold(self, slug: str, history: History) -> History:
         """Hold the history in memory; its columns are those that the answers cut from it show."""
         self._held.pop(slug, None)
+        history = replace(history, not_before=self._not_before())
         if history.revised_at is not None:
             self.revised[slug] = history.revised_at
         if _size(history) <= self._held.maxsize:

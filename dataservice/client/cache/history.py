@@ -3,7 +3,9 @@
 Every span of days that was pulled remembers when. The newest part of a series is *live*: the last `OVERLAP`
 observations and whatever may still arrive behind them. The live part is asked again when its freshness has passed; the
 answer overlaps what is known, and a difference there means that the past was revised: then only what is pulled again
-counts as known. What lies before the live part is settled, and pulled again after `FULL_PULL_S`.
+counts as known. What lies before the live part is settled, and pulled again after `FULL_PULL_S`, or with the live part
+where that takes no other request: what was added to the past is seen at once then. After a forced refresh only what is
+pulled again counts.
 
 A span ends on a known day, or is open: then its end was the newest observation when it was asked. A question is only
 answered where it is known from its first day on without a hole, up to its last day or to such an end.
@@ -18,7 +20,7 @@ from datetime import date
 import numpy as np
 
 from dataservice.client.cache.answer import Freshness
-from dataservice.client.cache.spans import History, Newest, Span, check_from, live_from, overlap_of
+from dataservice.client.cache.spans import History, Newest, Span, check_from, live_from
 from dataservice.client.contract.completeness.looks import as_known, finest
 from dataservice.client.contract.paging import fewest
 from dataservice.client.contract.windows import Window, day_after, day_before, joined, missing
@@ -49,21 +51,28 @@ def window_of(start: date | None, end: date | None, today: date) -> Window:
 
 def gaps(history: History, wanted: Window, now: float) -> list[Window]:
     """The days of `wanted` that were never pulled, were pulled too long ago, or were revised since."""
-    return missing((span.window for span in history.spans if _is_trusted(span, now)), wanted) if wanted else []
+    return missing((span.window for span in _trusted(history, now)), wanted) if wanted else []
 
 
-def pulls_needed(history: History, wanted: Window, now: float, rules: Freshness) -> list[Window]:
-    """The windows to pull before `wanted` can be answered afresh: its gaps, and live parts that need a check."""
-    return _pulls(history, wanted, now, rules, Newest.of(history, wanted))
+def pulls_needed(
+    history: History, wanted: Window, now: float, rules: Freshness, *, rows_at_once: int = 0
+) -> list[Window]:
+    """The windows to pull before `wanted` can be answered afresh: its gaps, and live parts that need a check.
+
+    `rows_at_once` is how many observations come with one request: what is known without a hole is pulled whole if it
+    has no more.
+    """
+    pulls = _pulls(history, wanted, now, rules, Newest.of(history, wanted))
+    runs = joined(span.window for span in _trusted(history, now) if span.window.meets(wanted))
+    small = [run for run in runs if len(history.inside(run)) <= rows_at_once]
+    return joined([*pulls, *(run for run in small if any(run.meets(pull) for pull in pulls))])
 
 
 def _pulls(history: History, wanted: Window, now: float, rules: Freshness, newest: Newest | None) -> list[Window]:
-    near = [span for span in history.spans if _is_trusted(span, now) and span.window.meets(wanted)]
+    near = [span for span in _trusted(history, now) if span.window.meets(wanted)]
     live = [span for span in near if _is_live(history, span, wanted, newest)]
     due = [span for span in live if not rules.is_fresh(span.checked_at, now)]
     checks = [Window(check_from(history, span, newest), span.window.end) for span in due]
-    forced = [span for span in near if span.checked_at < rules.not_before]
-    checks += _forced_checks(history, near, forced) if forced else []
     if unknown := gaps(history, wanted, now):
         return joined([*unknown, *checks])
     return fewest(joined(checks), lambda window: len(history.inside(window)))
@@ -83,7 +92,7 @@ def findings(history: History, wanted: Window, now: float, rules: Freshness) -> 
     newest = Newest.of(history, wanted)
     live = [span for span in spans if _is_live(history, span, wanted, newest)]
     fetched_at = min(span.checked_at for span in live) if live else min(span.pulled_at for span in spans)
-    fetched_at = min([fetched_at, *(span.checked_at for span in spans if not _is_trusted(span, now))])
+    fetched_at = min([fetched_at, *(span.checked_at for span in spans if not _is_trusted(history, span, now))])
     fresh_until = min(fetched_at, now)
     if not _pulls(history, wanted, now, rules, newest):
         oldest_pull = min(span.pulled_at for span in spans)
@@ -125,7 +134,7 @@ def after_pull(history: History, pulled: Window, found: Observations, now: float
     was_end = any(span.was_end and span.window.end == pulled.end for span in met)
     united, kept = Span(pulled, now, now, was_end=was_end), []
     for span in history.spans:
-        if _confirms(history, span, pulled, newest) and _is_trusted(span, now) and not doubt:
+        if _confirms(history, span, pulled, newest) and _is_trusted(history, span, now) and not doubt:
             start = min(span.window.start, pulled.start)
             pulled_at = now if pulled.covers(span.window) else span.pulled_at
             united = replace(united, window=Window(start, pulled.end), pulled_at=pulled_at)
@@ -140,7 +149,8 @@ def after_pull(history: History, pulled: Window, found: Observations, now: float
     )
     kept = _with_end(kept, [_last_known_day(history, span) for span in met if span.is_open])
     spans = _joined_alike(sorted([*kept, united], key=_by_start))
-    return History(observations, spans, now if doubt else history.revised_at)
+    revised_at = now if doubt else history.revised_at
+    return replace(history, observations=observations, spans=spans, revised_at=revised_at)
 
 
 def is_revision(history: History, span: Span, pulled: Window, found: Observations, newest: Newest | None) -> bool:
@@ -162,14 +172,12 @@ def is_revision(history: History, span: Span, pulled: Window, found: Observation
     return len(past) > 0 and past != found[: int(np.searchsorted(found.times, past.times[-1], side="right"))]
 
 
-def _is_trusted(span: Span, now: float) -> bool:
-    return not span.revised and now < span.pulled_at + FULL_PULL_S
+def _is_trusted(history: History, span: Span, now: float) -> bool:
+    return not span.revised and history.not_before <= span.pulled_at and now < span.pulled_at + FULL_PULL_S
 
 
-def _forced_checks(history: History, spans: Sequence[Span], forced: Sequence[Span]) -> list[Window]:
-    """What a forced refresh asks again: of all `spans` without a hole the last observations, in the `forced` ones."""
-    ends = [overlap_of(history, run) for run in joined(span.window for span in spans)]
-    return [span.window.within(end) for span in forced for end in ends]
+def _trusted(history: History, now: float) -> list[Span]:
+    return [span for span in history.spans if _is_trusted(history, span, now)]
 
 
 def _is_live(history: History, span: Span, wanted: Window, newest: Newest | None) -> bool:

@@ -103,7 +103,7 @@ def with_detail(history: History, detail: SignalDetail, at: float) -> History:
     if not len(found):  # all of its observations are of one day, which may be cut
         return history
     if not history.spans:
-        return History(found, (Span(window, at, at),))
+        return replace(history, observations=found, spans=(Span(window, at, at),))
     later = [span for span in history.spans if span.checked_at > at and span.window.meets(window)]
     if any(span.revised for span in later):
         return history  # the detail is older than the doubt
@@ -183,7 +183,7 @@ def _replayed(history: History, later: list[Span], window: Window, found: Observ
         for rest in rests:
             was_end = span.was_end and rest.end == span.window.end
             spans.append(replace(span, window=rest, checked_at=checked_at, was_end=was_end))
-    result = _with_answer(History(history.observations, tuple(spans), history.revised_at), window, found, at)
+    result = _with_answer(replace(history, spans=tuple(spans)), window, found, at)
     for time, days in sorted(steps):
         result = after_pull(result, days, history.inside(days), time)
     ends = {span.window.end for span in history.spans if span.was_end}

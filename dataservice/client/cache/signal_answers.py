@@ -54,7 +54,13 @@ class SignalAnswers(StoredAnswers):
 
     def __init__(self, store: ResilientStore, *, max_bytes: int, ttl_s: float, missing_ttl_s: float) -> None:
         super().__init__(store, max_bytes=max_bytes, ttl_s=ttl_s, missing_ttl_s=missing_ttl_s)
-        self._histories = Histories(store, max_bytes=max_bytes // 2, name_of=self._history_name, missing=self.missing)
+        self._histories = Histories(
+            store,
+            max_bytes=max_bytes // 2,
+            name_of=self._history_name,
+            missing=self.missing,
+            not_before=lambda: self.rules.not_before,
+        )
         self._absent: LRUCache[str, float] = LRUCache(MAX_ABSENT)
         self._looked: LRUCache[str, float] = LRUCache(MAX_ABSENT)
         """When the history of a signal was last looked up in the store."""

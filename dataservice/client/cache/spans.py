@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -43,11 +44,15 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The known observations of one signal, the spans they were pulled in, and when a revision was last noticed."""
+    """The known observations of one signal, the spans they were pulled in, and when a revision was last noticed.
+
+    What was pulled before `not_before`, the time of the last forced refresh, is to be pulled again before it is used.
+    """
 
     observations: Observations
     spans: tuple[Span, ...] = ()
     revised_at: float | None = None
+    not_before: float = -math.inf
 
     @classmethod
     def nothing(cls) -> History:
@@ -68,7 +73,7 @@ class History:
             else span
             for span in self.spans
         )
-        return History(self.observations, spans, None if self.revised_at is None else min(self.revised_at, now))
+        return replace(self, spans=spans, revised_at=None if self.revised_at is None else min(self.revised_at, now))
 
     def moved(self, seconds: float) -> History:
         """The same history, every time in it later by `seconds`: for a clock that was set."""

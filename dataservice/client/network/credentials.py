@@ -10,6 +10,7 @@ import secrets
 from typing import NoReturn
 from urllib.parse import urlsplit
 
+from dataservice.errors import MissingAddressError
 from dataservice.key_text import bare_key
 from dataservice.stores import Store
 
@@ -92,11 +93,12 @@ def key_id(key: ApiKey | None, base_url: str) -> str:
 def configured_url(given: str | None, *, allow_plain_http: bool = False) -> str:
     """The base URL that was given, or else the one in the environment, checked as `service_url` does.
 
+    Raises `MissingAddressError` where there is none.
     The message for plain http names `allow_plain_http`, which those who call from Python can give.
     """
     text = given or os.environ.get(URL_VARIABLE, "")
     if not text.strip():
-        raise ValueError(f"no service address: give base_url or set {URL_VARIABLE}")
+        raise MissingAddressError(f"no address of the service is configured; give base_url or set {URL_VARIABLE}")
     try:
         return service_url(text, allow_plain_http=allow_plain_http)
     except ClearTextError as error:

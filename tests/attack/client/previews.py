@@ -2,8 +2,9 @@
 
     python -m tests.attack.client.previews --previews 5000
 
-Each world is one client whose clock is moved by up to 400 days. Before each sheet its cost is previewed, also after a
-refresh; then the sheet is answered, and the service's own count has to lie between `at_least` and `at_most`.
+Each world is one client whose clock is moved by up to 400 days; in every other one series shrink, are backfilled and
+come late. Before each sheet its cost is previewed, also after a refresh; then the sheet is answered, and the service's
+own count has to lie between `at_least` and `at_most`.
 """
 
 from __future__ import annotations
@@ -54,14 +55,18 @@ class Check:
                 self.found.append(f"{kind}: {cost}, {spent} spent, {told} told: {where}")
 
 
-async def world(chance: random.Random, sheets: int, check: Check, where: str) -> None:
-    """One client, and so many sheets."""
+async def world(
+    chance: random.Random, sheets: int, check: Check, where: str, changes: random.Random | None = None
+) -> None:
+    """One client, and so many sheets; by `changes` series shrink, are backfilled and come late between them."""
     clock, formulas = Clock(), Formulas(chance)
     service = ColdWorld(clock, listed=chance.choice((40, 40, 1_203)), tier=chance.choice(("pro", "pro", "free")))
     async with AsyncClient(URL, KEY, transport=httpx.MockTransport(service), clock=clock, sleep=clock.sleep) as client:
         session = Session(client, clock=clock)
         for number in range(sheets):
             clock.advance(chance.choice(WAITS_S))
+            for _ in range(changes.choice((0, 1, 1, 4)) if changes else 0):
+                service.change(changes)
             asked = formulas.some(chance.choice((1, 1, 2, 4, 8)))
             calls = [Call(name, args) for name, *args in asked]
             mode = chance.choice((None, None, None, Refresh.STALE, Refresh.FORCE))
@@ -82,7 +87,8 @@ async def attack(previews: int, seed: int) -> Check:
     for first in range(0, previews, SHEETS_A_WORLD):
         number = seed * 1_000_003 + first
         sheets = min(SHEETS_A_WORLD, previews - first)
-        await world(random.Random(number), sheets, check, f"world {number}")
+        changes = random.Random(number) if first // SHEETS_A_WORLD % 2 else None
+        await world(random.Random(number), sheets, check, f"world {number}", changes)
     return check
 
 

@@ -59,6 +59,29 @@ class ColdWorld:
         self._shuffled = shuffled
         self.counted = 0
         self.targets: list[str] = []
+        self._sizes: dict[str, int] = {}
+        """Of series that have shrunk or were backfilled, how many observations they have."""
+        self._behind: dict[str, int] = {}
+        """Of series that come late, by how many days."""
+
+    def change(self, chance: random.Random) -> None:
+        """Let one series shrink, be backfilled, become as it was, or come late."""
+        slug = chance.choice((*SERIES,))
+        size = self._sizes.get(slug, SERIES[slug][2])
+        match chance.choice(("shrink", "backfill", "backfill", "as it was", "late")):
+            case "shrink":
+                self._sizes[slug] = chance.choice((0, 1, size // 2, max(0, size - 1)))
+            case "backfill":
+                self._sizes[slug] = size + chance.choice((1, 30, 400, 2_500))
+            case "as it was":
+                self._sizes.pop(slug, None)
+                self._behind.pop(slug, None)
+            case _:
+                self._behind[slug] = chance.choice((1, 5, 40, 400))
+
+    def _rows(self, slug: str) -> Rows:
+        day = self._today() - timedelta(days=self._behind.get(slug, 0))
+        return _rows(slug, day, self._sizes.get(slug))
 
     async def __call__(self, request: httpx.Request) -> httpx.Response:
         self.counted += 1
@@ -79,11 +102,11 @@ class ColdWorld:
             case ["signals"]:
                 return 200, self._catalogue(int(params.get("limit", 100)), int(params.get("offset", 0)))
             case ["signals", slug] if slug in SERIES or slug in ENDED or slug in _others(self._listed):
-                rows = _rows(slug, self._today())[-int(params["history"]) :]
+                rows = self._rows(slug)[-int(params["history"]) :]
                 told = [_row(row) for row in rows]
                 return 200, {"data": {**_signal(slug), "latest": told[-1] if told else None, "history": told}}
             case ["signals", slug, "observations"] if slug in SERIES or slug in ENDED:
-                return 200, _window(_rows(slug, self._today()), params)
+                return 200, _window(self._rows(slug), params)
             case ["indices"]:
                 return 200, {"data": [_index(slug, self._today()) for slug in INDICES]}
             case ["currents"]:
@@ -117,11 +140,12 @@ def _signal(slug: str) -> dict[str, Any]:
 
 
 @cache
-def _rows(slug: str, today: date) -> Rows:
+def _rows(slug: str, today: date, size: int | None = None) -> Rows:
     if slug in ENDED:
         _, step, last, count = ENDED[slug]
     elif slug in SERIES:
         (_, step, count), last = SERIES[slug], today
+        count = count if size is None else size
     else:
         return []
     end = datetime(last.year, last.month, last.day, tzinfo=UTC) + timedelta(hours=9)

@@ -1,5 +1,6 @@
 """What programs hold for a date, number, text or list, against every kind of argument: taken, left out or refused."""
 
+import asyncio
 import datetime as dt
 import enum
 from decimal import Decimal
@@ -7,11 +8,16 @@ from fractions import Fraction
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import httpx
 import numpy as np
 import pandas as pd
 import pytest
 
 import udfs
+from dataservice.client import AsyncClient
+from tests.attack.parts.cold_world import ColdWorld
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import KEY, URL
 from tests.udfs.parts.asking import session_on
 from udfs import REGISTRY
 from udfs.arguments.dates import Day, Start
@@ -19,7 +25,8 @@ from udfs.arguments.kinds import Count, Flag, Names, Number, Text
 from udfs.arguments.options import Options
 from udfs.arguments.parameters import Parameter
 from udfs.arguments.python_values import plain
-from udfs.errors import ArgumentError
+from udfs.engine.session import Call, Session
+from udfs.errors import ArgumentError, NoDataError
 
 TODAY = dt.date(2026, 9, 15)
 JUNE_30, JULY_1 = dt.date(2024, 6, 30), dt.date(2024, 7, 1)
@@ -182,6 +189,37 @@ def test_a_list_that_holds_itself_is_refused_in_a_sentence():
     endless.append(endless)
     with pytest.raises(ArgumentError, match="lists lie within lists too deeply"):
         plain(endless)
+
+
+def hostile(base, method):
+    """A value of a class of a program's own, one method of which raises."""
+
+    def fails(*_, **__):
+        raise RuntimeError("of the program's own")
+
+    return type("Hostile", (base,), {method: fails})()
+
+
+METHODS = ("__iter__", "__repr__", "__str__", "__eq__", "__hash__", "__bool__", "__len__", "__getattr__", "__array__")
+METHODS += ("__format__", "__getitem__", "__lt__", "__float__", "__index__", "strip", "keys", "items")
+
+
+@pytest.mark.parametrize("base", [object, str, int, float, list, tuple, dict, set, dt.timedelta])
+async def test_a_value_that_raises_where_it_is_looked_at_is_its_own_cells_error_and_no_others(base):
+    clock = Clock()
+    transport = httpx.MockTransport(ColdWorld(clock))
+    async with AsyncClient(URL, KEY, transport=transport, clock=clock, sleep=clock.sleep) as client:
+        session = Session(client, clock=clock)
+        udfs.use(session)
+        for value in [hostile(base, method) for method in METHODS]:
+            asked = [("us-cpi", value), (value,), (["us-cpi", value],), ("us-cpi", None, None, value)]
+            outcomes = await session.answer([Call("SIGNAL", args) for args in [("us-10y",), *asked, ("us-cpi",)]])
+            assert [type(outcomes[place].result) for place in (0, -1)] == [float, float]
+            assert all("please report" not in str(outcome.result) for outcome in outcomes)
+            found = [udfs.SIGNAL(*args) for args in [("us-10y",), *asked]]
+            good, *others = await asyncio.gather(*found, udfs.SIGNAL("us-cpi", at=value), return_exceptions=True)
+            assert isinstance(good, float)
+            assert {type(each) for each in others if isinstance(each, Exception)} <= {ArgumentError, NoDataError}
 
 
 def test_columns_and_frames_of_polars_are_lists_and_rows():

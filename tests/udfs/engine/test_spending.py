@@ -143,6 +143,19 @@ async def test_a_month_after_they_were_pulled_three_histories_cost_what_is_told(
     assert preview.cost.at_most is None or spent <= preview.cost.at_most
 
 
+@pytest.mark.parametrize("report", ["REVISIONS", "EXPLAIN", "STATUS"])
+@pytest.mark.parametrize("beside", ["SIGNAL", "SIGNAL_HISTORY", "SPARK"])
+async def test_what_reports_on_a_signal_by_its_shortcode_may_cost_nothing_beside_one_by_its_slug(
+    service, report, beside
+):
+    calls = [Call(report, ("CPI",)), Call(beside, ("us-cpi",))]
+    async with session_on(service) as session:
+        cost = (await session.cost(calls)).cost
+        await session.answer(calls)
+    assert cost.at_least <= service.running.request_count
+    assert cost.at_most is None or service.running.request_count <= cost.at_most
+
+
 async def test_a_cost_that_cannot_be_estimated_is_unknown_and_never_nothing(service):
     async with session_on(service) as session:
 

@@ -45,7 +45,6 @@ async def told_and_spent(before, call, *, wait_s, world=ColdWorld):
     [
         ("us-10y", "N2500", Cost(1, 3)),
         ("us-10y", "N400", Cost(1, 1)),
-        ("us-cpi", "N2500", Cost(1, 2)),
         ("eia.wti.spot", "N2000", Cost(1, 3)),
     ],
 )
@@ -54,6 +53,12 @@ async def test_a_month_after_all_of_a_series_was_read_as_many_pages_are_told_as_
     cost, spent = await told_and_spent(everything, Call("SIGNAL_HISTORY", [slug, rows]), wait_s=MONTH_S)
     assert cost == told
     assert cost.at_least <= spent <= (cost.at_most or 0)
+
+
+async def test_where_all_there_is_is_asked_again_others_may_have_been_added_before_it():
+    everything, counted = Call("SIGNAL_HISTORY", ["us-cpi", "MAX"]), Call("SIGNAL_HISTORY", ["us-cpi", "N2500"])
+    cost, spent = await told_and_spent(everything, counted, wait_s=MONTH_S)
+    assert (cost, cost.number, spent) == (Cost(1, None), 2, 1)
 
 
 @pytest.mark.parametrize("wait_s", [0.0, MONTH_S])

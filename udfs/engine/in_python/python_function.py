@@ -170,7 +170,7 @@ def _raw_arguments(function: Udf, given: Mapping[str, Any]) -> Sequence[Any]:
     raw = [given.get(parameter.name) for parameter in function.parameters]
     if named and function.options_at is not None:
         written = raw[function.options_at]
-        raw[function.options_at] = {**dict(pairs(written, "options") if written else ()), **named}
+        raw[function.options_at] = {**dict(pairs(written, "options") if written is not None else ()), **named}
     return raw
 
 

@@ -193,6 +193,11 @@ class Evidence:
         """Return whether the last row of an answer may be left out: nothing is said of it, and nothing has shown it."""
         return self.says_nothing and not self.tells_more and self.keeps_last is not True
 
+    @property
+    def rows_at_once(self) -> int:
+        """So many observations come with one request, and leave room for new ones; 0 where pages do not say so."""
+        return 0 if self.thin_over or (self.says_nothing and not self.tells_more) else self.page_rows * 9 // 10
+
     def asked_window(self, start: date, end: date, *, is_first: bool, behind: timedelta = NO_TIME) -> AskedDays:
         """The days to ask for so that those from `start` to `end` come however a service understands its bounds.
 

@@ -14,6 +14,9 @@ from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import Scripted, answer, page
 
 TODAY = date(2026, 8, 17)
+FEW = 890
+"""So many observations come with one request, and leave room for a few."""
+
 SIZES = (0, 1, 2, 5, 30, 31, 32, 100, 364, 365, 366, 800, 2_000)
 
 
@@ -29,15 +32,17 @@ class Backfilled:
 
     def change(self, size: int | None = None) -> None:
         """Add older observations, take all or some away, or fill gaps."""
-        how = self.chance.choice(("backfill", "backfill", "empty", "thin out", "fill"))
+        how = self.chance.choice(("backfill", "backfill", "backfill", "empty", "thin out", "fill", "add one"))
         if size is not None or how == "backfill":
-            self._fill(size or self.chance.choice(SIZES), step=1)
+            self._fill(size or self.chance.choice(SIZES))
         elif how == "empty":
             self.values.clear()
         elif how == "thin out":
             self.values = {day: value for n, (day, value) in enumerate(sorted(self.values.items())) if n % 3}
+        elif how == "add one":
+            self.publish(TODAY - timedelta(days=self.chance.randrange(3_000)))
         else:
-            self._fill(len(self.values), step=1)
+            self._fill(len(self.values))
         self.states.append(dict(self.values))
 
     def publish(self, day: date) -> None:
@@ -45,8 +50,8 @@ class Backfilled:
         self.values[day] = float(day.toordinal())
         self.states.append(dict(self.values))
 
-    def _fill(self, size: int, step: int) -> None:
-        for back in range(0, size * step, step):
+    def _fill(self, size: int) -> None:
+        for back in range(size):
             day = TODAY - timedelta(days=back)
             self.values.setdefault(day, float(day.toordinal()))
 
@@ -60,8 +65,8 @@ class Backfilled:
     def is_whole(self, shown: dict[date, float]) -> bool:
         """Whether this is the whole series as it is or was, or its past as it was before one that looks the same.
 
-        A change further back than what is asked again anyway is found after 30 days: until then the older state and
-        the newer observations are shown together, where the newest of the older ones are as they were.
+        Of a longer series a change further back than what is asked again anyway is found after 30 days: until then the
+        older state and the newer observations are shown together, where the newest of the older ones are as they were.
         """
         if any(shown == state for state in self.states):
             return True
@@ -75,18 +80,27 @@ class Backfilled:
         return False
 
 
-@pytest.mark.parametrize("seed", range(16))
-async def test_a_part_is_never_shown_as_the_whole(seed):
+async def live(seed: int, steps: int) -> None:
+    """Look at a series as it changes; a part of it must never be shown as the whole.
+
+    After a forced refresh it is what the service has, and after any refresh if it comes with one request.
+    """
     chance = random.Random(seed)
     world, clock, store = Backfilled(chance), Clock(), MemoryStore()
+    is_forced, before = False, 10_000
     async with world.service.client(clock, store=store) as client:
-        for _ in range(25):
+        for _ in range(steps):
             match chance.choice(("read", "read", "detail", "change", "publish", "wait", "wait long", "force")):
                 case "read":
+                    asked = len(world.service.requests)
                     found = await client.read(HistoryResource("x"))
                     shown = {moment.date(): value for moment, value in found.value}
+                    is_asked = len(world.service.requests) > asked
+                    is_exact = is_forced or (is_asked and before <= FEW)
+                    what = (seed, is_forced, len(shown), [len(state) for state in world.states])
                     is_said = found.stale_because is not None  # an emptied series, whose detail still shows rows
-                    assert is_said or world.is_whole(shown), (seed, len(shown), [len(state) for state in world.states])
+                    assert is_said or shown == world.values or (not is_exact and world.is_whole(shown)), what
+                    is_forced, before = is_forced and is_said, len(shown)
                 case "detail":
                     await client.read(SignalResource("x"))
                 case "change":
@@ -98,9 +112,48 @@ async def test_a_part_is_never_shown_as_the_whole(seed):
                 case "wait":
                     clock.advance(1_000)
                 case "wait long":
-                    clock.advance(FULL_PULL_S)
+                    clock.advance(chance.choice((1, 1, 2)) * FULL_PULL_S)
                 case "force":
                     await client.refresh(force=True)
+                    is_forced = True
+
+
+@pytest.mark.parametrize("seed", range(16))
+async def test_a_part_is_never_shown_as_the_whole(seed):
+    await live(seed, steps=25)
+
+
+@pytest.mark.parametrize("size", [32, 33, 100, 365, 400, 800, 890])
+async def test_a_series_that_is_backfilled_is_shown_whole_at_the_next_refresh(size):
+    world, clock = Backfilled(random.Random(1)), Clock()
+    world.values.clear()
+    world._fill(size)
+    async with world.service.client(clock, store=MemoryStore()) as client:
+        await client.read(HistoryResource("x"))
+        world._fill(2_000)
+        clock.advance(1_000)
+        assert len((await client.read(HistoryResource("x"))).value) == 2_000
+
+
+@pytest.mark.parametrize("gap", [(0, 1), (0, 500), (300, 301), (500, 900), (1_100, 1_200), (1_999, 2_000)])
+@pytest.mark.parametrize("window", ["MAX", "five years first", "detail first", "five years beside"])
+async def test_after_a_forced_refresh_no_gap_that_was_filled_is_left(gap, window):
+    world, clock = Backfilled(random.Random(1)), Clock()
+    world.values.clear()
+    world._fill(2_000)
+    taken = {day: world.values.pop(day) for day in sorted(world.values)[gap[0] : gap[1]]}
+    years = HistoryResource("x", TODAY - timedelta(days=5 * 365))
+    async with world.service.client(clock, store=MemoryStore()) as client:
+        if window == "five years first":
+            await client.read(years)
+        await client.read(HistoryResource("x"))
+        world.values.update(taken)
+        await client.refresh(force=True)
+        if window == "detail first":
+            await client.read(SignalResource("x"))
+        if window == "five years beside":
+            await client.read(years)
+        assert len((await client.read(HistoryResource("x"))).value) == 2_000
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 5, 31, 32])
@@ -108,13 +161,13 @@ async def test_a_part_is_never_shown_as_the_whole(seed):
 async def test_a_short_series_that_is_backfilled_is_shown_whole_as_soon_as_that_is_seen(size, first):
     world, clock = Backfilled(random.Random(1)), Clock()
     world.values.clear()
-    world._fill(size, step=1)
+    world._fill(size)
     async with world.service.client(clock, store=MemoryStore()) as client:
         if first != "history":
             await client.read(SignalResource("x"))
         if first != "detail":
             await client.read(HistoryResource("x"))
-        world._fill(800, step=1)
+        world._fill(800)
         clock.advance(1_000)
         await client.read(SignalResource("x"))
         assert len((await client.read(HistoryResource("x"))).value) == 800

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,12 +52,14 @@ class Reader:
     now: float = NOW
     history: History = field(default_factory=History.nothing)
     pulls: list[Window] = field(default_factory=list)
+    rows_at_once: int = 0
 
     def ask(self, start: date | None = None, end: date | None = None, rules: Freshness = RULES) -> Observations:
         wanted = window_of(start, end, utc_day(self.now))
+        self.history = replace(self.history, not_before=rules.not_before)
         self.pulls = []
         for current in (rules, Freshness(float("inf"))):
-            for pull in pulls_needed(self.history, wanted, self.now, current):
+            for pull in pulls_needed(self.history, wanted, self.now, current, rows_at_once=self.rows_at_once):
                 self.pulls.append(pull)
                 found = self.series.between(pull.start, pull.end)
                 self.history = after_pull(self.history, pull, found, self.now)
@@ -188,12 +191,34 @@ def test_the_window_until_yesterday_moves_on_with_one_pull_a_day():
     assert reader.pulls[0].start > date(2026, 6, 1)
 
 
-def test_a_forced_refresh_checks_also_what_was_settled_but_pulls_no_more_than_the_overlap():
+def test_after_a_forced_refresh_all_of_what_is_asked_is_pulled_again_and_nothing_else():
     reader = Reader(LONG)
     reader.ask(date(2010, 1, 1), date(2012, 12, 31))
     reader.now = NOW + 60
-    reader.ask(date(2010, 1, 1), date(2012, 12, 31), Freshness(900.0, not_before=reader.now))
-    assert reader.pulls == [Window(date(2012, 12, 1), date(2012, 12, 31))]
+    rules = Freshness(900.0, not_before=reader.now)
+    reader.ask(date(2011, 1, 1), date(2012, 12, 31), rules)
+    assert reader.pulls == [Window(date(2011, 1, 1), date(2012, 12, 31))]
+    reader.ask(date(2010, 1, 1), date(2012, 12, 31), rules)
+    assert reader.pulls == [Window(date(2010, 1, 1), date(2010, 12, 31))]
+
+
+@pytest.mark.parametrize("index", [0, 4_000, -100])
+def test_what_changed_anywhere_is_seen_after_a_forced_refresh(index):
+    reader = Reader(LONG)
+    reader.ask()
+    reader.series, reader.now = revised(LONG, index), NOW + 60
+    assert reader.ask(rules=Freshness(900.0, not_before=reader.now)) == reader.series
+
+
+def test_what_comes_with_one_request_is_pulled_whole_at_each_refresh():
+    reader = Reader(LONG[-800:], rows_at_once=900)
+    reader.ask()
+    reader.series, reader.now = LONG, NOW + 901
+    assert reader.ask() == LONG
+    assert reader.pulls == [Window()]
+    reader.now += 901
+    reader.ask()
+    assert reader.pulls == [Window(LONG[-1 - OVERLAP :].first_day, date.max)]
 
 
 def test_a_forced_refresh_asks_once_however_many_windows_of_a_history_were_pulled():
@@ -207,7 +232,7 @@ def test_a_forced_refresh_asks_once_however_many_windows_of_a_history_were_pulle
     reader.now += 60
     rules = Freshness(900.0, not_before=reader.now)
     reader.ask(date(2010, 1, 1), rules=rules)
-    assert reader.pulls == [Window(LONG[-1 - OVERLAP :].first_day, date.max)]
+    assert reader.pulls == [Window(date(2010, 1, 1), date.max)]
     reader.ask(date(2022, 3, 1), rules=rules)
     assert reader.pulls == []
 

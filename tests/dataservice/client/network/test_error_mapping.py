@@ -1,6 +1,9 @@
 """Every way a request can fail: which error, how often it is tried, and what becomes of the last known value."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime
 
 import httpx
@@ -255,6 +258,24 @@ async def test_with_a_value_at_hand_there_is_little_patience():
         clock.advance(1_000)
         await client.read(SIGNAL)
     assert sum(clock.slept) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("set_already", "sentence"),
+    [
+        ({}, "MissingAddressError: no address of the service is configured; give base_url or set DATA_SERVICE_URL"),
+        ({"DATA_SERVICE_URL": URL}, "MissingKeyError: no API key is configured; put it into DATA_SERVICE_API_KEY"),
+    ],
+)
+def test_a_client_without_address_or_key_says_so_in_one_sentence(set_already, sentence):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("DATA_SERVICE")}
+    program = "from dataservice.client import Client\nClient().signal('us-cpi')"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=kept | set_already, capture_output=True, text=True, check=False
+    )
+    lines = done.stderr.splitlines()
+    assert sentence in lines[-1]
+    assert sum(line.startswith("  File") for line in lines) <= 3
 
 
 async def test_without_a_key_nothing_is_sent(monkeypatch):
