@@ -74,6 +74,8 @@ def _one(value: Any, *, first_of_period: bool) -> Any:
             value = str.__str__(value)  # of a program's own kind of text the text alone
         case Decimal() | Fraction():
             value = _float(value)
+        case _ if hasattr(value, "as_py"):  # one of pyarrow's
+            return _plain(value.as_py(), first_of_period=first_of_period)
         case _ if type(value).__name__ == "Period":
             value = value.start_time if first_of_period else value.end_time
     if type(value).__name__ in _MISSING or (isinstance(value, float) and value != value):

@@ -226,7 +226,20 @@ def test_columns_and_frames_of_polars_are_lists_and_rows():
     pl = pytest.importorskip("polars", reason="polars is not installed")
     assert plain(pl.Series(SLUGS)) == SLUGS
     assert plain(pl.Series([dt.date(2024, 6, 30), None])) == [MIDNIGHT, None]
+    assert plain(pl.Series([MIDNIGHT, None]).dt.replace_time_zone("UTC")) == [MIDNIGHT, None]
+    assert plain(pl.Series([3, None])) == [3, None]
+    assert plain(pl.Series(SLUGS, dtype=pl.Categorical)) == SLUGS
     assert plain(pl.DataFrame({"slug": SLUGS, "weight": [1.5, 2.5]})) == [["us-cpi", 1.5], ["us-10y", 2.5]]
+    assert plain(pl.DataFrame({"slug": SLUGS, "day": [JUNE_30, None]})) == [["us-cpi", JUNE_30], ["us-10y", None]]
+    for kind in KINDS.values():
+        assert reading(kind, pl.DataFrame({"slug": SLUGS}).lazy()) == REFUSED
+
+
+def test_columns_tables_and_values_of_pyarrow_are_taken_as_well():
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    assert plain(pa.array([*SLUGS, None])) == [*SLUGS, None]
+    assert plain(pa.table({"slug": SLUGS, "weight": [1.5, None]})) == [["us-cpi", 1.5], ["us-10y", None]]
+    assert [plain(pa.scalar(value)) for value in ("us-cpi", 3, JUNE_30, None)] == ["us-cpi", 3, JUNE_30, None]
 
 
 async def test_calls_take_them_too(service):
