@@ -5,6 +5,7 @@ from itertools import permutations
 import pandas as pd
 import pytest
 
+from tests.attack.client.cold_sheets import load
 from tests.embedded import SAMPLE_AS_OF
 from tests.udfs.parts.asking import session_on
 from udfs.cells import CellError
@@ -50,3 +51,14 @@ async def test_the_value_is_that_of_the_signal_alone(service):
         async with session_on(service, clock=lambda: NOON) as session:
             shown.append((await session.answer(calls))[0].result)
     assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    "value", [["SIGNAL", "us-10y"], ["SIGNAL", "us-10y", "change"], ["SIGNAL", "us-10y", None, "2026-01-05"]]
+)
+async def test_cells_that_load_one_by_one_share_the_windows_request_too(value, order):
+    calls = [value, ["SIGNAL_HISTORY", "us-10y", "-2Y"]][::order]
+    cells, told, world = await load(calls, listed=40, shuffled=None)
+    assert not any("error" in cell for cell in cells)
+    assert told == world.counted == 1, world.targets
