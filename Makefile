@@ -89,7 +89,7 @@ benchmarks: $(VENV)/dev.stamp ## Measure, and print each figure beside its floor
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 .PHONY: attack
-attack: $(VENV)/dev.stamp system-packages node-tools try-sheet ## Attack everything for about three hours, and write what broke into docs/trust.md
+attack: $(VENV)/dev.stamp system-packages node-tools try-sheet ## Attack everything for about six hours, and write what broke into docs/trust.md
 	@$(BIN)/python -m tests.attack $(ARGS)
 
 .PHONY: reference

@@ -86,7 +86,7 @@ class Store(Protocol):
 
     @property
     def tier(self) -> str:
-        """Return what users call this store: memory, shelf, redis."""
+        """Return what users call this store: memory, shelf, redis; a member of `Source` in `client/cache/answer.py`."""
 
     @property
     def shared(self) -> bool:

@@ -1,6 +1,6 @@
 """Run every attack and write what they found into docs/trust.md.
 
-python -m tests.attack                            all of them, one after another: about three hours
+python -m tests.attack                            all of them, one after another: about six hours
 python -m tests.attack --jobs 2                   two at a time: about half of that; those that measure stay alone
 python -m tests.attack --scale 0.01               a hundredth of each
 python -m tests.attack --only faults kills        these only; the rows of the others stay as they are
@@ -201,6 +201,10 @@ def _end(process: subprocess.Popen[str]) -> None:
             process.wait(ENDING_S)
 
 
+HEAD_LINES = 4
+"""Of the table: when it was run, nothing, the names of the columns, the line below them."""
+
+
 def machine() -> str:
     """What the attacks ran on."""
     memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30 if hasattr(os, "sysconf") else 0
@@ -229,14 +233,17 @@ def with_rows(content: str, done: Sequence[Done], when: datetime) -> str | None:
     """The table after some attacks were run again; None if it is of another machine."""
     if f": {machine()}." not in content:
         return None
-    again, lines, at = {each.planned: each for each in done}, content.splitlines(), 0
+    again, lines, at = {each.planned: each for each in done}, content.splitlines(), HEAD_LINES - 1
     for planned in PLAN:  # "… with Redis" is there twice: each is looked for behind the one before it
-        at = next((n for n in range(at + 1, len(lines)) if lines[n].startswith(f"| {planned.what} |")), 0)
-        if not at:
-            raise ValueError(f"{PAGE.name} has no row for {planned.what!r}: run all attacks")
+        name = f"| {planned.what} |"
+        found = next((n for n in range(at + 1, len(lines)) if lines[n].startswith(name)), None)
+        if found is None:
+            lines.insert(at + 1, f"{name}{' – |' * (len(COLUMNS) + 1)} not run yet |")
+        at = at + 1 if found is None else found
         if planned in again:
             lines[at] = row(again[planned], when)
-    took_s = sum(int(line.split(" | ")[-2].replace(",", "")) for line in lines[4:])
+    seconds = (line.split(" | ")[-2].replace(",", "") for line in lines[HEAD_LINES:])
+    took_s = sum(int(each) for each in seconds if each.isdecimal())
     lines[0] = f"Run in parts, {took_s / 60:.0f} minutes in all: {machine()}."
     return "\n".join(lines)
 

@@ -107,6 +107,15 @@ def test_attacks_that_are_run_again_replace_their_rows_and_no_others():
     assert with_rows(before.replace("cores", "more cores"), again, later) is None
 
 
+def test_an_attack_that_is_new_gets_its_row_where_the_plan_has_it_and_one_not_run_shows_no_zeros():
+    first = datetime(2026, 8, 31, tzinfo=UTC)
+    before = table([Done(planned, Told(1), 1.0) for planned in PLAN[:5] + PLAN[7:]], first, 600.0)
+    shown = with_rows(before, [Done(PLAN[5], Told(3), 2.0)], first).splitlines()[4:]
+    assert [line.split(" | ")[0].removeprefix("| ") for line in shown] == [planned.what for planned in PLAN]
+    assert shown[5] == row(Done(PLAN[5], Told(3), 2.0), first)
+    assert shown[6] == f"| {PLAN[6].what} |{' – |' * 7} not run yet |"
+
+
 def test_the_page_shows_a_run_of_every_attack():
     content = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
     assert [planned.what for planned in PLAN if f"| {planned.what} |" not in content] == []

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import anyio
@@ -39,17 +39,31 @@ async def _keep(backend: BackendState, sleep: Callable[[float], Awaitable[Any]])
 
     people, is_taken_over = backend.people, False
     assert people is not None  # noqa: S101 - asked by the caller
+    failing = set[str]()
     while True:
-        try:
-            if not is_taken_over:
+        if not is_taken_over:
+            with _apart("people of an earlier version could not be looked for", failing):
                 for secret in backend.session_secrets:
                     await take_over(people, backend.store, secret, time.time())
                 is_taken_over = True
+        with _apart("what is known of people could not be stored", failing):
             await people.keep_up()
-            if backend.rechecking is not None:
+        if backend.rechecking is not None:
+            with _apart("the provider could not be asked again about people", failing):
                 await backend.rechecking.round()
-        except LedgerAwayError:
-            pass  # whoever asks is told
-        except Exception as error:  # noqa: BLE001 - each store fails in its own way; it is tried again
-            _log.debug("people of an earlier version could not be looked for: %s", type(error).__name__)
         await sleep(EVERY_S)
+
+
+@contextmanager
+def _apart(problem: str, failing: set[str]) -> Iterator[None]:
+    """Inside the block a failure keeps nothing else from being done; it is told once, until it works again."""
+    try:
+        yield
+    except LedgerAwayError:
+        pass  # whoever asks is told
+    except Exception as error:  # noqa: BLE001 - each store fails in its own way; it is tried again
+        if problem not in failing:
+            _log.warning("%s, and is tried again: %s", problem, type(error).__name__)
+        failing.add(problem)
+    else:
+        failing.discard(problem)

@@ -84,7 +84,7 @@ def is_reproduced(old: Any, found: Any) -> bool:
 def is_same(one: Any, other: Any) -> bool:
     """Return whether two results of the engine, values or rows, are the same to the last bit."""
     if type(one) is not list or type(other) is not list:
-        return False
+        return type(one) is type(other) and bool(one == other)
     return len(one) == len(other) and all(map(is_same, one, other))
 
 
