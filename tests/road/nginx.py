@@ -53,11 +53,14 @@ http {{
 
 @dataclass(frozen=True)
 class Nginx:
-    """A running nginx: its address, and the file of the authority that vouches for it."""
+    """A running nginx: its address, its files, and that of the authority that vouches for it."""
 
     port: int
     authority: Path
     log: Path
+    certificate: Path
+    key: Path
+    pid: Path
 
     @property
     def url(self) -> str:
@@ -104,7 +107,8 @@ def nginx(
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         try:
             _wait_for(listening, process, folder / "error.log")
-            yield Nginx(listening, own.authority, folder / "access.log")
+            files = (folder / "access.log", Path(own.leaf.certificate), Path(own.leaf.private_key), folder / "pid")
+            yield Nginx(listening, own.authority, *files)
         finally:
             process.terminate()
             process.wait()

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-LOOK_EVERY_S = 900.0
-"""How often the certificate is looked at: it ends on a day, not at a second."""
+LOOK_EVERY_S = 60.0
+"""How often the certificate is looked at: who has renewed it wants to see that."""
 
 LOOK_S = 3.0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import re
 import shutil
@@ -20,12 +21,14 @@ from typing import Any
 import httpx
 import yaml
 
+from addin.tls.certificates import Certificates
 from dataservice.server import Store, import_directory
 from tests.addin.backend.sign_in.identity_provider import CLIENT_ID, CLIENT_SECRET, IdentityProvider, served
 from tests.addin.commands import environment
 from tests.attack.parts.many_signals import slug_of, write_data
 from tests.attack.parts.redis_process import RedisProcess, free_ports
 from tests.postgresql import postgresql_server
+from tests.road.nginx import Nginx, nginx
 
 PROJECT = Path(__file__).resolve().parents[3]
 PAGE = PROJECT / "docs" / "operations.md"
@@ -39,12 +42,23 @@ TOKEN = "t" * 32
 
 SYSTEMCTL = """#!/bin/sh
 case "$1 $2" in
-"reload nginx") ;;
+"reload nginx") kill -HUP "$(cat "$RUN/nginx.pid")" ;;
 "reload "*) kill -HUP "$(cat "$RUN/addin.pid")" ;;
 "restart redis-server") touch "$RUN/redis.wanted"; while [ -e "$RUN/redis.wanted" ]; do sleep 0.1; done ;;
 "restart "*) touch "$RUN/addin.wanted"; while [ -e "$RUN/addin.wanted" ]; do sleep 0.1; done ;;
 esac
 """
+
+
+JOURNALCTL = """#!/bin/sh
+exec cat "$RUN/backend.log"
+"""
+
+RATES = {"[5m]": "[30s]", "[30m]": "[30s]"}
+"""The times over which rules count, and what stands for them where nobody waits so long."""
+
+CACHE_MB = 700
+"""The size of the disk that the cache is on; below 500 free, an alert fires."""
 
 
 class Program:
@@ -120,9 +134,12 @@ class Firm:
     prometheus: Program
     redis: RedisProcess
     identity: Provider
+    proxy: Nginx
     url: str
     prometheus_url: str
     environ: dict[str, str]
+    has_disk: bool
+    """Whether the cache is on a disk of its own, which can be filled."""
     cookie: str = ""
     more: float = 0.0
     """By how much the published data are larger now."""
@@ -132,8 +149,22 @@ class Firm:
         addin = str(self.folder / "bin" / "addin")
         subprocess.run([addin, "key", "set"], input=key, env=self.environ, capture_output=True, text=True, check=True)
 
-    def sign_in(self) -> None:
-        """Sign in at the provider, through the backend's own addresses."""
+    def count_over(self, *, short: bool) -> None:
+        """Let the rules that count over a time do so over half a minute, or as long as they say."""
+        rules(self.folder, is_short=short)
+        assert self.prometheus.process is not None
+        self.prometheus.process.send_signal(signal.SIGHUP)
+
+    def show_certificate(self, made_at: dt.datetime) -> None:
+        """Put a certificate where the proxy has it, made at that time."""
+        own = Certificates(self.folder / f"certificates of {made_at:%Y}")
+        own.ensure(made_at)
+        shutil.copyfile(own.leaf.certificate, self.proxy.certificate)
+        shutil.copyfile(own.leaf.private_key, self.proxy.key)
+
+    def sign_in(self, name: str = "ada") -> str:
+        """Sign somebody in at the provider, through the backend's own addresses; the cookie of the session."""
+        self.identity.identity.claims = {"sub": name, "name": name.title()}
         headers = {"x-forwarded-proto": "https"}
         with httpx.Client(trust_env=False, timeout=30) as http:
             begun = http.get(f"{self.url}/sign-in", headers=headers)
@@ -143,7 +174,7 @@ class Firm:
             ended = http.get(f"{self.url}/{path}", headers={**headers, "cookie": kept})
         if ended.status_code != 200:
             raise AssertionError(f"sign-in: {ended.status_code} {ended.text[:200]}")
-        self.cookie = ended.headers.get_list("set-cookie")[0].split(";")[0]
+        return ended.headers.get_list("set-cookie")[0].split(";")[0]
 
     def cells(self, numbers: Sequence[int]) -> list[Any]:
         """The values of some cells, as somebody who is signed in gets them; raises where there are none."""
@@ -167,19 +198,25 @@ class Firm:
         """Run the commands of a runbook as they stand on the page."""
         text = PAGE.read_text(encoding="utf-8").partition(f"{{ #{anchor} }}")[2].partition("\n### ")[0]
         for code in re.findall(r"```sh[^\n]*\n(.*?)```", text, flags=re.DOTALL):
-            code = code.replace("127.0.0.1:8765", self.url.partition("//")[2])
-            done = subprocess.run(
-                ["bash", "-u"], input=code, env=self.environ, capture_output=True, text=True, check=False, timeout=120
-            )
-            (self.folder / "runbooks.log").open("a").write(f"== {anchor}\n{code}{done.stdout}{done.stderr}\n")
+            told = self.run_commands(code.replace("127.0.0.1:8765", self.url.partition("//")[2]))
+            (self.folder / "runbooks.log").open("a").write(f"== {anchor}\n{code}{told}\n")
+
+    def run_commands(self, code: str) -> str:
+        """Run commands as on the server; what they print."""
+        done = subprocess.run(
+            ["bash", "-u"], input=code, env=self.environ, capture_output=True, text=True, check=False, timeout=120
+        )
+        return done.stdout + done.stderr
 
 
-def rules(folder: Path) -> None:
-    """Write the shipped rules with short waits, but for those that look at a longer time by themselves."""
+def rules(folder: Path, *, is_short: bool = False) -> None:
+    """Write the shipped rules with short waits; those that count over a time wait, too, unless that `is_short`."""
     shipped = yaml.safe_load((FILES / "alerts.yaml").read_text(encoding="utf-8"))
     for rule in shipped["groups"][0]["rules"]:
-        if "rate(" not in rule["expr"]:
+        if is_short or "rate(" not in rule["expr"]:
             rule["for"] = "1s"
+        for told, here in RATES.items() if is_short else ():
+            rule["expr"] = rule["expr"].replace(told, here)
     (folder / "alerts.yaml").write_text(yaml.safe_dump(shipped), encoding="utf-8")
 
 
@@ -206,6 +243,7 @@ def shims(folder: Path, redis_port: int) -> Path:
     redis_cli = shutil.which("valkey-cli") or shutil.which("redis-cli")
     texts = {
         "systemctl": SYSTEMCTL,
+        "journalctl": JOURNALCTL,
         "addin": f'#!/bin/sh\nexec "{sys.executable}" -m addin.cli.main "$@"\n',
         "redis-cli": f'#!/bin/sh\nexec {redis_cli} -p {redis_port} "$@"\n',
     }
@@ -225,14 +263,18 @@ def firm(folder: Path) -> Iterator[Firm]:
         identity = Provider(ports[3])
         stack.callback(identity.stop)
         identity.start()
+        proxy = stack.enter_context(nginx(ports[0]))
+        shutil.copy(proxy.pid, folder / "nginx.pid")
+        has_disk = stack.enter_context(_disk(folder / "cache"))
         with Store(database) as store:
             import_directory(store, write_data(folder, SIGNALS))
             key = store.create_key("pro", cap=100_000)
-        environ = _environment(folder, ports, redis.url, identity)
+        environ = _environment(folder, ports, redis.url, identity, proxy)
         programs = _programs(folder, ports, database, environ)
         made_shims = shims(folder, redis.port)
         here = {**environ, "RUN": str(folder), "PATH": f"{made_shims}:{environ['PATH']}"}
-        made = Firm(folder, database, *programs, redis, identity, _url(ports[0]), _url(ports[2]), here)
+        urls = (_url(ports[0]), _url(ports[2]))
+        made = Firm(folder, database, *programs, redis, identity, proxy, *urls, here, has_disk)
         made.use_key(key)
         for each in programs:
             stack.callback(each.stop)
@@ -245,17 +287,32 @@ def firm(folder: Path) -> Iterator[Firm]:
         yield made
 
 
+@contextmanager
+def _disk(folder: Path) -> Iterator[bool]:
+    """A small disk at a folder inside the block, if whoever runs this may make one; whether it is there."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={CACHE_MB}m", "tmpfs", str(folder)]
+    is_there = subprocess.run(mount, capture_output=True, check=False).returncode == 0
+    try:
+        yield is_there
+    finally:
+        if is_there:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
 def _url(port: int) -> str:
     return f"http://127.0.0.1:{port}"
 
 
-def _environment(folder: Path, ports: Sequence[int], redis_url: str, identity: Provider) -> dict[str, str]:
+def _environment(
+    folder: Path, ports: Sequence[int], redis_url: str, identity: Provider, proxy: Nginx
+) -> dict[str, str]:
     return environment(
         folder,
         None,
         url=_url(ports[1]),
         redis_url=redis_url,
-        public_url="https://localhost:1",
+        public_url=proxy.url,
         oidc_issuer=identity.identity.url,
         oidc_client_id=CLIENT_ID,
         oidc_client_secret=CLIENT_SECRET,
@@ -264,6 +321,7 @@ def _environment(folder: Path, ports: Sequence[int], redis_url: str, identity: P
         ttl_s="2",
         ask_above="100000",
         stop_timeout_s="2",
+        log_requests="true",
     )
 
 
