@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 from addin.autostart.watching import maintained
 from addin.backend.connections import LimitedSocket, handles_allowed
 from addin.backend.limits.reading import protocol_with_timeout
-from addin.backend.operation.memory import share_arenas
+from addin.backend.operation.allocator import share_arenas
 from addin.backend.operation.request_log import SparingFilter
 from addin.errors import AddinError
 

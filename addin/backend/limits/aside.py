@@ -35,8 +35,8 @@ BESIDE_OTHERS_S = 4.0
 MEMORY_BYTES = 320 * 2**20
 """What the process and its children may hold: a book of some hundred thousand cells."""
 
-KEPT_BYTES = 200 * 2**20
-"""A process that holds more after its work is ended, so that the memory goes back."""
+KEPT_BYTES = 128 * 2**20
+"""A process that holds more after its work is ended, so that the memory goes back: one with all modules has 60 MB."""
 
 IDLE_S = 60.0
 """Without work it is ended after so long."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import struct
 import sys
@@ -14,6 +15,7 @@ from typing import IO, TypeAlias
 
 import msgspec
 
+from addin.backend.operation.allocator import give_back
 from addin.errors import AddinError
 
 Work: TypeAlias = Callable[[bytes, str], bytes]
@@ -39,6 +41,9 @@ class Status(IntEnum):
 NICENESS = 5
 """The backend's loop goes first."""
 
+LARGE_BYTES = 2**17
+"""With that much to read and write the work takes so long that to give memory back afterwards is not noticed."""
+
 ENDS_ITSELF_S = 60
 """Should nobody watch it any more, it ends after so long."""
 
@@ -57,7 +62,11 @@ def main() -> None:
         options, body = _next(source) or b"", _next(source) or b""
         faulthandler.dump_traceback_later(ENDS_ITSELF_S, exit=True)
         status, content = _done(work, body, options.decode())
+        is_large = len(body) + len(content) > LARGE_BYTES
         del body
+        if is_large:  # before the answer: then it is seen what the process holds on to
+            gc.collect()
+            give_back()
         faulthandler.cancel_dump_traceback_later()
         out.write(HEAD.pack(status, len(content)))
         out.write(content)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import logging
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
 
+from addin.backend.operation.allocator import give_back
 from addin.backend.operation.metrics import memory_bytes
 from addin.backend.state import BackendState
 
@@ -20,9 +19,6 @@ EVERY_S = 10.0
 
 GROWN_BYTES = 16 * 2**20
 """Memory is given back once there is so much more of it: looking for it takes some thousandths of a second."""
-
-ARENA_MAX, ARENAS = -8, 2
-"""Threads share so few parts of memory: each keeps what it once took, and seldom gives it back."""
 
 _log = logging.getLogger(__name__)
 
@@ -44,22 +40,8 @@ async def _tidy(backend: BackendState, sleep: Callable[[float], Awaitable[Any]])
         await sleep(EVERY_S)
         try:
             await backend.close_idle()
-            if memory_bytes() > least + GROWN_BYTES and not backend.memory.held:
+            if memory_bytes() - backend.memory.held > least + GROWN_BYTES:  # beyond what is needed now
                 await asyncio.to_thread(give_back)
                 least = memory_bytes()
         except Exception as error:  # noqa: BLE001 - whatever it is, the backend keeps answering
             _log.warning("memory could not be tidied: %s", type(error).__name__)
-
-
-def give_back() -> None:
-    """Let the C library return what is free to the system, where it can (glibc)."""
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL("libc.so.6").malloc_trim(0)
-
-
-def share_arenas() -> None:
-    """Let all threads share a few parts of memory, where the C library has several (glibc)."""
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL("libc.so.6").mallopt(ARENA_MAX, ARENAS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from addin.errors import AddinError, SettingsError
-from dataservice.terminal import echo
+from dataservice.terminal import echo, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,18 +26,25 @@ def loadtest(
     users: Annotated[int, typer.Option(min=1, max=10_000, help="Users who send a batch at the same time.")] = 50,
     cells: Annotated[int, typer.Option(min=1, max=100_000, help="Cells in the batch of each of them.")] = 500,
     large: Annotated[int, typer.Option(min=0, max=100_000, help="Cells of one more user, beside them.")] = 0,
-    rounds: Annotated[int, typer.Option(min=1, max=1_000, help="How often all of them send.")] = 3,
+    rounds: Annotated[int, typer.Option(min=1, max=1_000, help="How often all of them recalculate.")] = 3,
+    within: Annotated[
+        float, typer.Option(min=0, help="Seconds in which they come in the morning; 0: all at once.")
+    ] = 0,
+    cold: Annotated[bool, typer.Option("--cold", help="Let the backend named ask for everything again first.")] = False,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Workers of the made-up backend.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Simulate many users who recalculate at once, and show how long they wait.
+    """Simulate many users who open their workbooks in the morning and then recalculate, and show how long they wait.
 
-    Before the first round each user loads the same signals once, so that the rounds spend no request.
+    In the morning each user's cells are loaded from the service, nine signals each: the made-up backend begins with an
+    empty cache. A backend that is named asks for what it does not know, with --cold for everything again, which costs
+    each key nine requests. The rounds after that spend none.
 
     \b
     Examples:
       addin loadtest
       addin loadtest --users 200 --large 100000
+      addin loadtest --users 300 --within 60 --workers 4
       addin loadtest https://addin.example.com --keys keys.txt --users 50
     """
     from addin.cli.load.own_backend import own_backend
@@ -57,7 +64,7 @@ def loadtest(
         else:
             address, given = _address_in(url, with_keys=keys is not None), _keys_in(keys, users, 1 if large else 0)
         verify = True if url is None else trusted(load_settings().ca_file)
-        plan = LoadPlan(address, given[:users], given[users : users + 1], cells, large, rounds, verify)
+        plan = LoadPlan(address, given[:users], given[users : users + 1], cells, large, rounds, within, cold, verify)
         report = asyncio.run(run(plan, lambda line: echo(line, err=True)))
     if as_json:
         print_json(report.members())
@@ -104,15 +111,20 @@ def _keys_in(file: Path | None, users: int, beside: int) -> Sequence[str | None]
 def _print(report: LoadReport) -> None:
     from rich.console import Console
 
+    from addin.cli.load.report import MOST_REASONS
     from addin.cli.output import plain_table
 
     table = plain_table(show_header=True)
-    for heading in ("batches", "count", *(f"p{percent}" if percent < 100 else "longest" for percent in PERCENTILES)):
+    times_told = [f"p{percent}" if percent < 100 else "longest" for percent in PERCENTILES]
+    for heading in ("batches", "count", *times_told, "cells with an error"):
         table.add_column(heading, justify="left" if heading == "batches" else "right")
     for name, times in report.rounds.items():
         shown = [f"{1000 * times.percentile(percent):,.0f} ms" for percent in PERCENTILES]
-        table.add_row(name, f"{len(times.seconds):,}", *shown)
+        table.add_row(name, f"{len(times.seconds):,}", *shown, f"{times.errors:,}")
     Console(markup=False, highlight=False).print(table)
+    for name, times in report.rounds.items():
+        for reason, count in times.reasons.most_common(MOST_REASONS):
+            echo(f"{count:,} cells {name}: {printable(reason)}")
     if report.ratio is not None:
         echo(f"Beside the large batch, p99 is {report.ratio:.2f} times what it is without.")
     if report.bytes_per_user is not None:

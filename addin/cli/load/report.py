@@ -16,12 +16,17 @@ from addin.errors import AddinError
 SLUGS = ("us-cpi", "us-10y", "sp-500", "cboe.vix", "btc-usd", "eth-usd", "fx.eur-usd", "fx.usd-jpy", "wb.gold")
 """Signals that the embedded service has as well as most others; others are `#N/A` cells, which take as long."""
 
-ALONE, BESIDE = "users alone", "beside the large one"
+COLD, ALONE, BESIDE = "in the morning", "users alone", "beside the large one"
+
+MOST_REASONS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class LoadPlan:
-    """A backend, the keys of its users and of the one with the large batch, cells of each, and the number of rounds."""
+    """A backend, the keys of its users and of the one with the large batch, cells of each, and the number of rounds.
+
+    In the morning nothing is known yet, and the users come one after another `within_s`.
+    """
 
     url: str
     keys: Sequence[str | None]
@@ -29,13 +34,19 @@ class LoadPlan:
     cells: int
     large: int
     rounds: int
+    within_s: float = 0.0
+    is_cold: bool = False
+    """Whether the backend is to ask for everything again first."""
     verify: ssl.SSLContext | bool = True
     """Whom https to the backend trusts."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """The times of the users' batches by kind of round, and the memory that each user takes."""
+    """The times of the users' batches by kind of round, and the memory that each user takes.
+
+    The first round of all is that of the morning.
+    """
 
     rounds: Mapping[str, Times]
     bytes_per_user: float | None
@@ -62,13 +73,18 @@ class LoadReport:
         rounds = {
             name: {f"p{percent}_s": round(times.percentile(percent), 4) for percent in (50, 95, 99, 100)}
             | {"batches": len(times.seconds), "cells": times.cells, "errors": times.errors}
+            | {"reasons": dict(times.reasons.most_common(MOST_REASONS))}
             for name, times in self.rounds.items()
         }
         return {"rounds": rounds, "p99_ratio": self.ratio, "bytes_per_user": self.bytes_per_user}
 
 
 async def run(plan: LoadPlan, say: Callable[[str], None]) -> LoadReport:
-    """Let all users load their signals, then send their batches in rounds: alone, and beside the large one in turn."""
+    """Let all users load all that they show in the morning, then recalculate: alone, and beside the large one in turn.
+
+    What the morning is like, the cache decides: a backend that was just started, or told to ask for everything again,
+    asks the service.
+    """
     today = datetime.now(UTC).date()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=IDLE_S)
     options: dict[str, Any] = {"timeout": TIMEOUT_S, "limits": limits, "verify": plan.verify, "trust_env": False}
@@ -77,9 +93,13 @@ async def run(plan: LoadPlan, say: Callable[[str], None]) -> LoadReport:
             before = await held_bytes(http)
             users = [user_of(key, plan.cells, SLUGS, today) for key in plan.keys]
             large = [user_of(key, plan.large, SLUGS, today) for key in plan.large_key] if plan.large else []
-            say(f"{len(users)} users load their signals …")
-            await _load(http, [*users, *large], today)
-            rounds = await _rounds(http, plan, users, large, say)
+            if plan.is_cold:
+                await _forget(http, users, "force")
+            say(f"{len(users)} users open their workbooks …")
+            morning = await timed_round(http, users, within_s=plan.within_s)
+            for user in large:
+                await timed_round(http, [user_of(user.key, len(SLUGS), SLUGS, today)])
+            rounds = {COLD: morning, **await _rounds(http, plan, users, large, say)}
             after = await held_bytes(http)
         except httpx.HTTPError as error:
             raise AddinError(f"{plan.url} does not answer ({type(error).__name__}: {error})") from error
@@ -87,27 +107,20 @@ async def run(plan: LoadPlan, say: Callable[[str], None]) -> LoadReport:
     return LoadReport(rounds, per_user)
 
 
-async def _load(http: httpx.AsyncClient, users: Sequence[User], today: Any) -> None:
-    """One user after another loads what all cells need: what is measured are cells, not the service."""
-    for user in users:
-        await timed_round(http, [user_of(user.key, len(SLUGS), SLUGS, today)])
-
-
 async def _rounds(
     http: httpx.AsyncClient, plan: LoadPlan, users: Sequence[User], large: Sequence[User], say: Callable[[str], None]
 ) -> dict[str, Times]:
     """The rounds; each begins with a refresh, so that every cell is worked out again."""
-    none = Times((), 0, 0)
-    found = {ALONE: none} | ({BESIDE: none} if large else {})
+    found = {ALONE: Times()} | ({BESIDE: Times()} if large else {})
     for number in range(plan.rounds):
         say(f"Round {number + 1} of {plan.rounds} …")
         for name, beside in ((ALONE, []), (BESIDE, large)):
             if name in found:
-                await _forget(http, [*users, *large])
+                await _forget(http, [*users, *large], "stale")
                 found[name] = found[name].plus(await timed_round(http, users, beside))
     return found
 
 
-async def _forget(http: httpx.AsyncClient, users: Sequence[User]) -> None:
-    for user in users:
-        await http.post("/refresh", json={"mode": "stale"}, headers=user.headers)
+async def _forget(http: httpx.AsyncClient, users: Sequence[User], mode: str) -> None:
+    for headers in {user.key: user.headers for user in users}.values():
+        await http.post("/refresh", json={"mode": mode}, headers=headers)

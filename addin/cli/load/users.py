@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import cycle, islice, product
 from time import perf_counter
@@ -29,18 +31,26 @@ FIELDS = ("value", "observed_at", "previous", "change", "pct_change")
 OPTIONS = ("", "err=code", "err=blank", "err=text", "vintage=latest")
 
 
+_MESSAGE = re.compile(rb'"message":"((?:[^"\\]|\\.)*)"')
+
+
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The seconds that the batches of a round took, and the number of their cells that show an error."""
+    """The seconds that the batches of a round took, and how many of their cells show an error, by what it says."""
 
-    seconds: tuple[float, ...]
-    cells: int
-    errors: int
+    seconds: tuple[float, ...] = ()
+    cells: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def errors(self) -> int:
+        """Return how many cells show an error."""
+        return self.reasons.total()
 
     def percentile(self, percent: float) -> float:
         """The time within which so many percent of the batches were answered.
 
-        >>> Times((0.1, 0.4, 0.2), 3, 0).percentile(50)
+        >>> Times((0.1, 0.4, 0.2)).percentile(50)
         0.2
         """
         ordered = sorted(self.seconds)
@@ -48,7 +58,7 @@ class Times:
 
     def plus(self, other: Times) -> Times:
         """These and others."""
-        return Times(self.seconds + other.seconds, self.cells + other.cells, self.errors + other.errors)
+        return Times(self.seconds + other.seconds, self.cells + other.cells, self.reasons + other.reasons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +84,31 @@ def user_of(key: str | None, cells: int, slugs: Sequence[str], today: date) -> U
     return User(key, orjson.dumps({"calls": calls}), cells)
 
 
-async def timed_round(http: httpx.AsyncClient, users: Sequence[User], beside: Sequence[User] = ()) -> Times:
-    """The batches of all `users` at once; those of `beside` begin first, and are awaited but not timed."""
+async def timed_round(
+    http: httpx.AsyncClient, users: Sequence[User], beside: Sequence[User] = (), *, within_s: float = 0.0
+) -> Times:
+    """The batches of all `users`, who begin one after another `within_s`, or at once.
+
+    Those of `beside` begin first, and are awaited but not timed.
+    """
     others = [asyncio.ensure_future(_timed(http, user)) for user in beside]
     await asyncio.sleep(0)
-    timed = [asyncio.ensure_future(_timed(http, user)) for user in users]
+    pause_s = within_s / len(users)
+    timed = [asyncio.ensure_future(_timed(http, user, pause_s * number)) for number, user in enumerate(users)]
     await asyncio.gather(*others, *timed, return_exceptions=True)  # the first that failed is raised when none is left
-    seconds = [each.result() for each in [*timed, *others]][: len(timed)]
-    return Times(tuple(each for each, _ in seconds), sum(user.cells for user in users), sum(e for _, e in seconds))
+    found = [each.result() for each in [*timed, *others]][: len(timed)]
+    reasons = sum((each for _, each in found), Counter[str]())
+    return Times(tuple(each for each, _ in found), sum(user.cells for user in users), reasons)
 
 
-async def _timed(http: httpx.AsyncClient, user: User) -> tuple[float, int]:
+async def _timed(http: httpx.AsyncClient, user: User, begins_after_s: float = 0.0) -> tuple[float, Counter[str]]:
+    await asyncio.sleep(begins_after_s)
     began = perf_counter()
     response = await http.post("/functions/call", content=user.body, headers=user.headers)
     took_s = perf_counter() - began
     if response.status_code != httpx.codes.OK:
         raise AddinError(f"the backend refused a batch ({response.status_code}): {_reason(response)}")
-    return took_s, response.content.count(b'"error":')
+    return took_s, Counter(message.decode() for message in _MESSAGE.findall(response.content))
 
 
 def _reason(response: httpx.Response) -> str:

@@ -16,9 +16,11 @@ def test_it_starts_a_backend_and_tells_how_long_its_users_wait(tmp_path):
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert {name: row["batches"] for name, row in told["rounds"].items()} == {
+        "in the morning": 3,
         "users alone": 3,
         "beside the large one": 3,
     }
+    assert [row["errors"] for row in told["rounds"].values()] == [0, 0, 0]
     assert all(0 < row["p50_s"] <= row["p99_s"] <= row["p100_s"] for row in told["rounds"].values())
     assert told["p99_ratio"] > 0
 
@@ -29,6 +31,40 @@ def test_before_a_backend_that_is_named_all_users_share_its_key_if_none_are_give
         assert done.returncode == 0, done.stderr
         assert "users alone" in done.stdout
         assert service.store.usage(service.key) < 12  # the signals, once
+
+
+def test_a_morning_costs_each_key_its_signals_and_with_cold_again_and_the_rounds_after_it_nothing(service, tmp_path):
+    keys = [service.store.create_key("pro") for _ in range(3)]
+    (tmp_path / "keys.txt").write_text("\n".join(keys))
+    with backend_of(service, tmp_path, key="", per_user_keys=True) as backend:
+        spent = []
+        for options in ([], [], ["--cold"]):
+            before = [service.store.usage(key) for key in keys]
+            arguments = [
+                "--keys",
+                str(tmp_path / "keys.txt"),
+                "--users",
+                "3",
+                "--cells",
+                "30",
+                "--within",
+                "0.1",
+                *options,
+            ]
+            done = addin("loadtest", backend.url, *arguments, environ=environment(tmp_path))
+            assert done.returncode == 0, done.stderr
+            spent.append([service.store.usage(key) - each for key, each in zip(keys, before, strict=True)])
+    assert spent[0] == [spent[0][0]] * 3
+    assert (spent[0][0] >= 9, spent[1], spent[2]) == (True, [0, 0, 0], spent[0])
+
+
+def test_cells_that_fail_are_told_with_their_reason(service, tmp_path):
+    with backend_of(service, tmp_path, key="ds_" + "0" * 40) as backend:
+        done = addin(
+            "loadtest", backend.url, "--users", "2", "--cells", "9", "--rounds", "1", environ=environment(tmp_path)
+        )
+    assert done.returncode == 0, done.stderr
+    assert "18 cells in the morning: the key was refused" in done.stdout
 
 
 def test_too_few_keys_and_a_wrong_address_are_told(tmp_path):
