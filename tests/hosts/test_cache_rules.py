@@ -63,7 +63,7 @@ class InCalc:
     def shows(self, calls: str) -> int:
         self._asked = 0
         if self._engine.retry_s is not None:
-            self._engine.is_back()
+            self._engine.try_reconnect()
         for name in calls:
             self._engine.value(("SIGNAL", name))
         return self._asked

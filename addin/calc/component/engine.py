@@ -166,18 +166,18 @@ class Engine:
         self._generation, self._heard_at = self.backend.generation, self._clock()
 
     @property
-    def is_unsure(self) -> bool:
+    def is_check_due(self) -> bool:
         """Whether the backend was not heard of for a while, in which somebody else may have refreshed everything."""
         return self._clock() - self._heard_at >= CHECK_S
 
-    def look(self) -> None:
+    def check_generation(self) -> None:
         """Hear of the backend whether somebody refreshed everything: no value is fresh any more then."""
         self._heard_at = self._clock()  # one look is enough, whatever comes of it
         with suppress(BackendError):
             self.backend.answers_so_far([])
             self._heard()
 
-    def was_refreshed(self) -> bool:
+    def take_refreshed(self) -> bool:
         """Return whether somebody else refreshed everything since this was last asked."""
         was, self._is_renewed = self._is_renewed, False
         return was
@@ -187,7 +187,7 @@ class Engine:
         """Return how long to wait until the backend is looked for again; None where no call waits for it."""
         return RETRY_S[min(self._missed, len(RETRY_S)) - 1] if self._lost else None
 
-    def is_back(self) -> bool:
+    def try_reconnect(self) -> bool:
         """Whether the backend, which was away, answers again; calls that it did not answer count as not asked then."""
         if not self.backend.is_there():
             self._missed += 1
@@ -196,7 +196,7 @@ class Engine:
         self._cache.expire_some(lost)
         return True
 
-    def outdated_reports(self) -> list[Call]:
+    def expire_reports(self) -> list[Call]:
         """The calls that report what others did, and were answered before others; they count as not asked."""
         outdated = [call for call, turn in self._reports.items() if turn < self._last_turn]
         for call in outdated:

@@ -62,7 +62,7 @@ class Host:
             return NA
 
     def _result(self, call: Call, document: Any) -> Any:
-        if self.engine.is_unsure and not self.engine.is_tracing:
+        if self.engine.is_check_due and not self.engine.is_tracing:
             self._hear_of_refreshes(document)
         fresh = self.engine.fresh(call)
         if fresh is not None:
@@ -82,7 +82,7 @@ class Host:
         if self._situation(document) is Situation.SHOWN:
             self._screen.fill_in_later(document_id(document), document)
         else:
-            self.engine.look()
+            self.engine.check_generation()
 
     def _now(self, call: Call, value: Value, document: Any) -> Any:
         """The result for a value that is there; only a table waits until Calc has calculated what is on the screen."""
@@ -158,7 +158,7 @@ class Host:
 
     def _reports_again(self, document: Any) -> list[Call]:
         """The calls that report what others did, queued again behind these."""
-        reports = {function_id(call) for call in self.engine.outdated_reports()}
+        reports = {function_id(call) for call in self.engine.expire_reports()}
         if reports and self._call_again(document, reports):
             document.calculate()
         return self.engine.take_queue()

@@ -93,7 +93,7 @@ class Screen:
         while True:
             try:
                 if not self._wake.wait(self._engine.retry_s):
-                    if self._engine.is_back():
+                    if self._engine.try_reconnect():
                         self._opened.update(self._documents)  # their tables could not be fitted meanwhile
                         self._main.run(self._let_call_again)
                     continue
@@ -108,11 +108,11 @@ class Screen:
 
     def _look_behind(self) -> None:
         """Let cells call again whose values something else made untrue: a refresh elsewhere, or a call they tell of."""
-        if self._engine.is_unsure:
-            self._engine.look()
-        if self._engine.was_refreshed():
+        if self._engine.is_check_due:
+            self._engine.check_generation()
+        if self._engine.take_refreshed():
             self._main.run(self._let_call_again)
-        elif reports := {function_id(call) for call in self._engine.outdated_reports()}:
+        elif reports := {function_id(call) for call in self._engine.expire_reports()}:
             self._main.run(lambda: self._let_call_again(reports))
 
     def _let_call_again(self, functions: Iterable[str] = ()) -> None:

@@ -31,7 +31,7 @@ def true_rows(store: Store, slug: str, variant: Mapping[str, str]) -> Rows | Non
 
 def window_rows(rows: Rows, variant: Mapping[str, str], start: date | None, end: date | None) -> Rows:
     """The rows of a window, as such a service understands its bounds."""
-    rows = _exact(rows[:-1] if variant["newest"] == "detail-only" else rows, variant["window-values"])
+    rows = _rounded(rows[:-1] if variant["newest"] == "detail-only" else rows, variant["window-values"])
     if start is None and variant["no-start"] == "year" and rows:
         start = rows[-1][0].date() - timedelta(days=366)
     if end is None and variant["no-end"] == "year" and start is not None:
@@ -64,14 +64,14 @@ def recent_rows(rows: Rows, variant: Mapping[str, str], count: int) -> Rows:
         rows = [row for row in rows if row[1] is not None]
     if variant["stamps"] == "midnight":
         rows = _stamped(rows, variant["detail-stamps"])
-    return _exact(rows, variant["detail-values"])
+    return _rounded(rows, variant["detail-values"])
 
 
 def _stamped(rows: Rows, when: str) -> Rows:
     return [(at + EVENING, value) for at, value in rows] if when == "evening" else rows
 
 
-def _exact(rows: Rows, how: str) -> Rows:
+def _rounded(rows: Rows, how: str) -> Rows:
     if how == "same":
         return rows
     return [(at, None if value is None else rounded(value, how)) for at, value in rows]

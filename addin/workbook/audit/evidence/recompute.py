@@ -68,7 +68,7 @@ async def recompute(book: Path, block: Block, folder: Path, *, namespace: str = 
     transport = ReplayedConnections(exchanges, lambda digest: body_in(folder, digest) or b"")
     at = datetime.fromisoformat(str(block.begin.get("at"))).timestamp()
     client = AsyncClient(_NOWHERE, _NO_KEY, transport=transport, clock=lambda: at)
-    collecting = _Collecting()
+    collecting = _ResultCollector()
     async with client:
         with TemporaryDirectory() as scratch:
             live = _with_formulas(book, block, Path(scratch) / f"live{book.suffix}", namespace)
@@ -85,7 +85,7 @@ async def recompute(book: Path, block: Block, folder: Path, *, namespace: str = 
     return found
 
 
-class _Collecting:
+class _ResultCollector:
     """In place of a signer: keeps what it would sign."""
 
     not_stamped = ""
@@ -198,7 +198,7 @@ def _tells(number: Mapping[str, Any]) -> bool:
 def _rests_on(number: Mapping[str, Any], areas: Sequence[Area]) -> bool:
     texts = number.get("rests_on") if areas else ()
     found = [each for text in texts or () for each in references(f"={_quoted(text)}")]
-    return any(isinstance(one, Area) and _meet(one, other) for one in found for other in areas)
+    return any(isinstance(one, Area) and _overlap(one, other) for one in found for other in areas)
 
 
 def _quoted(area: str) -> str:
@@ -207,7 +207,7 @@ def _quoted(area: str) -> str:
     return f"'{sheet.replace(chr(39), chr(39) * 2)}'!{cells}"
 
 
-def _meet(one: Area, other: Area) -> bool:
+def _overlap(one: Area, other: Area) -> bool:
     return (
         (one.sheet or "").casefold() == (other.sheet or "").casefold()
         and one.first_row <= other.last_row

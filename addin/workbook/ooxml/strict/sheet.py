@@ -37,7 +37,7 @@ _VALUES = {
     "str": re.compile(".*", re.DOTALL),
     "inlineStr": re.compile(""),
 }
-_WITHOUT_VALUE = frozenset(("s", "b", "e"))
+_VALUE_REQUIRED = frozenset(("s", "b", "e"))
 
 
 def check_tree(root: Any, part: str) -> None:
@@ -131,13 +131,13 @@ def _check_value(cell: Any, kind: str, value: Any, part: str) -> None:
     elif kind not in _VALUES:
         raise _odd(cell, part, f"its value is of the kind {kind[:20]!r}, which not every program knows")
     else:
-        is_right = _VALUES[kind].fullmatch(text) is not None or (not text and kind not in _WITHOUT_VALUE)
+        is_right = _VALUES[kind].fullmatch(text) is not None or (not text and kind not in _VALUE_REQUIRED)
     if not is_right:
         raise _odd(cell, part, f"its value is {text[:40]!r}, which not every program reads alike")
 
 
 def check_text_item(item: Any, part: str) -> None:
-    """Raise `WorkbookError` for a text with anything but its letters, their looks and phonetic hints."""
+    """Raise `WorkbookError` for a text with anything but its characters, their looks and phonetic hints."""
     plain = 0
     for child in item:
         if child.tag == _T and not len(child):
@@ -147,7 +147,8 @@ def check_text_item(item: Any, part: str) -> None:
                 inner.tag not in (_T, _LOOK) for inner in child
             ):
                 raise damaged(part, "a text is made of unusual elements")
-            plain += child.tag == _R and sum(inner.tag == _T for inner in child) > 1 and 2
+            if child.tag == _R and sum(inner.tag == _T for inner in child) > 1:
+                plain += 2
         elif child.tag != _PHONETIC:
             raise damaged(part, "a text is made of unusual elements")
     if plain > 1 or (plain and any(child.tag == _R for child in item)):

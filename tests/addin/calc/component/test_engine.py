@@ -57,12 +57,12 @@ def test_after_a_refresh_elsewhere_no_value_is_fresh(engine, now):
     assert engine.value(CPI) == 1
     engine.backend.told = 2
     now[0] += CHECK_S
-    assert engine.is_unsure
-    engine.look()
-    assert engine.was_refreshed()
+    assert engine.is_check_due
+    engine.check_generation()
+    assert engine.take_refreshed()
     assert engine.fresh(CPI) is None
     assert engine.value(CPI) == 3
-    assert not engine.was_refreshed()
+    assert not engine.take_refreshed()
 
 
 def test_an_answer_that_tells_of_a_refresh_stays_itself_and_ends_the_older_ones(engine):
@@ -79,33 +79,33 @@ def test_a_second_worker_that_counts_lower_changes_nothing(engine):
     engine.backend.told = 3
     engine.value(GOLD)
     assert engine.fresh(CPI) is not None
-    assert not engine.was_refreshed()
+    assert not engine.take_refreshed()
 
 
 def test_nobody_asks_while_answers_come(engine, now):
     engine.value(CPI)
     now[0] += CHECK_S - 1
-    assert not engine.is_unsure
+    assert not engine.is_check_due
 
 
 def test_calls_that_failed_while_the_backend_was_away_are_asked_again_when_it_is_back(engine):
     engine.backend.is_up = False
     assert str(engine.value(CPI)) == str(NA)
-    waits = [engine.retry_s, *(engine.retry_s for _ in range(5) if not engine.is_back())]
+    waits = [engine.retry_s, *(engine.retry_s for _ in range(5) if not engine.try_reconnect())]
     assert waits == [2.0, 5.0, 10.0, 30.0, 30.0, 30.0]
     engine.backend.is_up = True
-    assert engine.is_back()
+    assert engine.try_reconnect()
     assert engine.retry_s is None
     assert engine.value(CPI) == 1
 
 
 def test_a_report_is_asked_again_behind_what_it_tells_of(engine):
     engine.fetch([CHANGES])
-    assert engine.outdated_reports() == []
+    assert engine.expire_reports() == []
     engine.fetch([CPI])
-    assert engine.outdated_reports() == [CHANGES]
+    assert engine.expire_reports() == [CHANGES]
     assert engine.fresh(CHANGES) is None
     engine.fetch([CHANGES])
-    assert engine.outdated_reports() == []
+    assert engine.expire_reports() == []
     engine.fetch([CPI, CHANGES])
-    assert engine.outdated_reports() == [], "the backend answers reports of one batch last"
+    assert engine.expire_reports() == [], "the backend answers reports of one batch last"
