@@ -23,7 +23,7 @@ WORDS = {
     "bool": "true or false",
     "str": "text",
     "tuple": "list",
-    "Path": "folder",
+    "Path": "path",
 }
 
 MEBIBYTE = 1024**2
