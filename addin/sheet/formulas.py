@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from addin.formulas.calls import stored_form
+from addin.formulas import may_call, stored_form
 from addin.formulas.lexer import Token, tokens
 
 _PREFIX = re.compile(r"(?:_xl(?:fn|ws|pm|ll)\.)+", re.IGNORECASE)
@@ -22,6 +22,9 @@ _YOUNG = frozenset({
 _IN_WORKSHEETS = frozenset({"FILTER", "SORT"})
 """Of these Excel writes `_xlfn._xlws.FILTER`."""
 
+_OF_FILES = re.compile(r"_xl|\b(?:ANCHORARRAY|SINGLE)\(", re.IGNORECASE)
+"""What a formula contains that is typed otherwise; nearly none does, and is left as it is."""
+
 
 def typed_form(formula: str, namespace: str = "DS") -> str:
     """The formula as a user types it, from the one in a file (both without `=`).
@@ -29,6 +32,8 @@ def typed_form(formula: str, namespace: str = "DS") -> str:
     >>> typed_form('_xldudf_DS_SIGNAL(_xlfn.ANCHORARRAY(A1),"_xlfn.x")')
     'DS.SIGNAL(A1#,"_xlfn.x")'
     """
+    if not may_call(formula, namespace) and not _OF_FILES.search(formula):
+        return formula
     ours = re.compile(rf"_xldudf_{re.escape(namespace)}_(\w+)", re.IGNORECASE)
     written: list[str] = []
     closing: list[str] = []

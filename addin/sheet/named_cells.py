@@ -21,12 +21,16 @@ class NamedCells:
         self._book = book
         self._sheet = sheet
         self._meanings: dict[str, str | None] = {}
+        self._names = tuple(name for name, _ in book.names)
 
     def written_out(self, formula: str) -> str:
         """The formula with the cells or the computation that each name stands for; what means another place stays.
 
         So does what would be longer than a formula can be.
         """
+        folded = formula.casefold()
+        if not any(name in folded for name in self._names):
+            return formula
         read = tokens(formula)
         text = "".join(
             (self._meaning(token.text) if _may_be_name(token, before) else None) or token.text

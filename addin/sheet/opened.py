@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from addin.formulas import MAX_COLUMN, MAX_ROW, Area, Named, Unworkable, parse
+from addin.formulas import MAX_COLUMN, MAX_ROW, Area, Named, Unworkable, may_call, parse
 from addin.sheet.digestible import kept_only, make_digestible
 from addin.sheet.formulas import typed_form
 from addin.sheet.named_cells import NamedCells
@@ -175,6 +175,8 @@ def _mark_texts(sheet: Sheet, *, rewrite: bool) -> None:
 
 def _is_ours_alone(formula: Formula, namespace: str) -> bool:
     """Return whether the formula is one call of ours, so that its value is the call's."""
+    if not may_call(formula.text, namespace):
+        return False
     try:
         parse(formula.text, namespace)
     except Unworkable:

@@ -11,6 +11,12 @@ const LONGEST_WAIT_MS = 20;
 /** Turns of the event loop after which calls are sent even if the clock stands still. */
 const MOST_TURNS = 10_000;
 
+/**
+ * So many calls do not wait for those that Excel still makes: they are answered meanwhile. Each further batch of the same
+ * recalculation may hold twice as many, so that a large one makes few.
+ */
+const FIRST_CALLS = 2_500;
+
 /** What stands around the calls in a batch's JSON. */
 const ENVELOPE_BYTES = 16;
 
@@ -49,23 +55,38 @@ export class Batches {
     this.firstMs = 0;
     this.lastMs = 0;
     this.nextTurn = turns(() => this.#look());
+    this.isLooking = false;
+    this.room = FIRST_CALLS;
     /** Values of the posts under way, and what waits until there is room for more. */
     this.values = 0;
     /** @type {(() => void)[]} */
     this.line = [];
   }
 
+  /** Whether the next call is the first of a batch. */
+  get isEmpty() {
+    return this.pending.length === 0;
+  }
+
   /** @param {PendingCall} call */
   add(call) {
     this.pending.push(call);
+    if (this.pending.length >= this.room) return this.#flush(Math.min(2 * this.room, this.limits.maxCalls));
     if (this.pending.length > 1) return;
     this.firstMs = this.lastMs = this.clock();
     this.seen = 1;
     this.turns = 0;
-    this.nextTurn();
+    this.#lookLater();
+  }
+
+  #lookLater() {
+    if (!this.isLooking) this.nextTurn();
+    this.isLooking = true;
   }
 
   #look() {
+    this.isLooking = false;
+    if (this.isEmpty) return void (this.room = FIRST_CALLS);
     const now = this.clock();
     if (this.pending.length !== this.seen) {
       this.seen = this.pending.length;
@@ -73,9 +94,15 @@ export class Batches {
     }
     this.turns += 1;
     const early = now - this.lastMs < QUIET_MS && now - this.firstMs < LONGEST_WAIT_MS;
-    if (early && this.turns < MOST_TURNS) return this.nextTurn();
+    if (early && this.turns < MOST_TURNS) this.#lookLater();
+    else this.#flush(FIRST_CALLS);
+  }
+
+  /** @param {number} room how many calls the next batch holds before it leaves by itself */
+  #flush(room) {
     const calls = this.pending;
     this.pending = [];
+    this.room = room;
     for (const { batch, values } of split(calls.filter((call) => this.#fits(call)), this.limits)) void this.#send(batch, values);
   }
 

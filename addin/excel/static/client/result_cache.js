@@ -5,6 +5,7 @@
  * @typedef {object} Kept what is kept of a call
  * @property {number} freshUntilMs Infinity while its answer is on its way
  * @property {number} size characters of the result
+ * @property {Map<string, Kept> | null} keptIn the entries that it is among
  */
 
 /**
@@ -50,7 +51,9 @@ export class ResultCache {
    * @param {Entry} entry to be passed to `arrived`
    */
   expect(key, entry) {
-    this.#drop(key);
+    const before = this.entries.get(key);
+    if (before !== undefined) this.#drop(key, before);
+    entry.keptIn = this.entries;
     this.entries.set(key, entry);
     return entry;
   }
@@ -61,7 +64,7 @@ export class ResultCache {
    * @param {Entry} entry
    */
   cancel(key, entry) {
-    if (this.entries.get(key) === entry) this.#drop(key);
+    if (entry.keptIn === this.entries) this.#drop(key, entry);
   }
 
   /**
@@ -73,7 +76,7 @@ export class ResultCache {
   arrived(key, entry, { askedMs, freshMs, size }) {
     entry.freshUntilMs = askedMs + freshMs;
     entry.size = size;
-    if (this.entries.get(key) !== entry) return;
+    if (entry.keptIn !== this.entries) return;
     // The arguments are held, too: a range can be larger than what it leads to.
     this.size += size + key.length;
     this.#makeRoom();
@@ -81,29 +84,29 @@ export class ResultCache {
 
   /** Forget everything, including what is on its way. */
   clear() {
-    this.entries.clear();
+    this.entries = new Map();
     this.size = 0;
   }
 
   /** Forget what has arrived. */
   clearArrived() {
-    for (const [key, entry] of this.entries) if (hasArrived(entry)) this.#drop(key);
+    for (const [key, entry] of this.entries) if (hasArrived(entry)) this.#drop(key, entry);
   }
 
   #makeRoom() {
     if (this.entries.size <= this.maxEntries && this.size <= this.maxSize) return;
     for (const [key, entry] of this.entries) {
       if (!hasArrived(entry)) continue;
-      this.#drop(key);
+      this.#drop(key, entry);
       // A tenth is freed at once, so that a full cache is not walked at every answer.
       if (this.entries.size <= this.maxEntries * 0.9 && this.size <= this.maxSize * 0.9) return;
     }
   }
 
-  /** @param {string} key */
-  #drop(key) {
-    const entry = this.entries.get(key);
-    if (entry !== undefined && hasArrived(entry)) this.size -= entry.size + key.length;
+  /** @param {string} key @param {Entry} entry */
+  #drop(key, entry) {
+    if (hasArrived(entry)) this.size -= entry.size + key.length;
+    entry.keptIn = null;
     this.entries.delete(key);
   }
 }

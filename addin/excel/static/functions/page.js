@@ -47,6 +47,7 @@ export class FunctionsPage {
     this.counted = { calls: 0, remembered: 0 };
     this.requests = 0;
     this.waiting = 0;
+    this.askedMs = 0;
     this.generation = -1;
     this.stopping = new AbortController();
     this.listeners = { reply: new Set(), loading: new Set(), answered: new Set(), activity: new Set() };
@@ -165,30 +166,30 @@ export class FunctionsPage {
     if (isValuePreview(values)) return this.#previewOf(key);
     this.counted.calls += 1;
     const cached = this.cache.get(key);
-    if (cached === undefined) return this.#whenWanted(this.#send(key), values);
+    if (cached === undefined) return this.#wantedBy(values, this.#send(key)).result;
     this.counted.remembered += 1;
-    if (!hasArrived(cached)) return this.#whenWanted(cached, values);
+    if (!hasArrived(cached)) return this.#whenArrived(this.#wantedBy(values, cached));
     if (this.waiting === 0) this.#tell("activity");
     return this.limiter.tryAcquire(cached.size) ? cached.result : this.#whenArrived(cached);
   }
 
   /**
-   * A result that is on its way, unless every cell that waits for it is deleted or recalculated before it is there.
-   * @param {SentCall} entry
+   * A call that one more cell waits for: it ends when every one of them is deleted or recalculated before it is there.
    * @param {unknown[]} values what Excel passed, its invocation object last
+   * @param {SentCall} entry
    */
-  #whenWanted(entry, values) {
+  #wantedBy(values, entry) {
     const invocation = values[values.length - 1];
-    let counts = true;
     entry.wanted += 1;
     if (isInvocation(invocation)) {
+      let counts = true;
       /** @type {any} */ (invocation).onCanceled = () => {
         if (counts) entry.wanted -= 1;
         counts = false;
         if (entry.wanted === 0 && !hasArrived(entry)) entry.drop();
       };
     }
-    return this.#whenArrived(entry);
+    return entry;
   }
 
   /**
@@ -203,7 +204,7 @@ export class FunctionsPage {
   }
 
   /**
-   * A result that is on its way, when Excel has room for it: equal calls share an answer, but each uses its own room.
+   * The result of a call that another cell has made, when Excel has room for it once more.
    * @param {SentCall} entry
    */
   #whenArrived(entry) {
@@ -214,8 +215,9 @@ export class FunctionsPage {
   #send(key) {
     this.waiting += 1;
     this.progress.begin();
-    // Freshness counts from when the call is made, so that no answer is kept longer than the backend allows.
-    const call = new SentCall(key, this.cache.clock(), this);
+    // Freshness counts from the first call of a batch, so that no answer is kept longer than the backend allows.
+    if (this.batches.isEmpty) this.askedMs = this.cache.clock();
+    const call = new SentCall(key, this.askedMs, this);
     this.batches.add(call);
     return this.cache.expect(key, call);
   }

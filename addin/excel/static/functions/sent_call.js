@@ -16,10 +16,12 @@ export class SentCall {
     this.page = page;
     this.freshUntilMs = Infinity;
     this.size = 0;
+    /** @type {import("../client/result_cache.js").Kept["keptIn"]} */
+    this.keptIn = null;
     /** Cells that wait for it. */
     this.wanted = 0;
     this.isDropped = false;
-    /** @type {Promise<Result>} */
+    /** The result when Excel has room for it: for the cell that made the call, and for whoever asks later. @type {Promise<Result>} */
     this.result = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
@@ -55,7 +57,8 @@ export class SentCall {
   #settled(answer) {
     try {
       const { result, size } = resultOf(answer);
-      this.resolve?.(result);
+      const { limiter } = this.page;
+      this.resolve?.(limiter.tryAcquire(size) ? result : limiter.acquire(size).then(() => result));
       return size;
     } catch (error) {
       const isCells = error instanceof CustomFunctions.Error;
