@@ -9,8 +9,11 @@ import { isThere, WorkedOut } from "./proof/worked_out.js";
 /** Above so many cells it is faster to compute all of them than to find out what depends on each. */
 const MANY_CELLS = 5_000;
 
-/** So many rows and columns every sheet has at least, so that tables have room to grow. */
-const LEAST_ROWS = 1_000;
+/**
+ * So many rows and columns every sheet has at least; it grows where a table needs more. The component works every blank
+ * cell out, too, so more of them would delay the first sight of a book.
+ */
+const LEAST_ROWS = 200;
 const LEAST_COLUMNS = 30;
 
 /** What the component shows for a formula that it cannot read, or whose functions or names it does not know. */
