@@ -50,7 +50,7 @@ def _about_calls(bare: str, namespace: str, function_ids: frozenset[str], alone:
         if function_id is None:
             continue
         what = "lacks the prefix" if name.upper() == function_id else "has another prefix than"
-        return f"{name} {what} {namespace}: ={namespace}.{function_id}(…)"
+        return f"{name.upper()} {what} {namespace}: ={namespace}.{function_id}(…)"
     if not alone:
         return None
     return f"{called[0]} is no function of ours; expected one call such as ={namespace}.SIGNAL(…)"

@@ -15,7 +15,7 @@ IDS = frozenset(REGISTRY)
     ("formula", "change"),
     [
         ('=SIGNAL("x")', "SIGNAL lacks the prefix DS: =DS.SIGNAL(…)"),
-        ('=signal_history("x")', "signal_history lacks the prefix DS: =DS.SIGNAL_HISTORY(…)"),
+        ('=signal_history("x")', "SIGNAL_HISTORY lacks the prefix DS: =DS.SIGNAL_HISTORY(…)"),
         ('=ACME.SIGNAL("x")', "ACME.SIGNAL has another prefix than DS: =DS.SIGNAL(…)"),
         ('=DS_SIGNAL("x")', "DS_SIGNAL has another prefix than DS: =DS.SIGNAL(…)"),
         ("=1+1", "it calls no function; expected one call such as =DS.SIGNAL(…)"),

@@ -7,10 +7,13 @@ from datetime import timedelta
 import pytest
 
 from addin.calc.extension import Extension
+from addin.formulas.advice import advice
 from dataservice.server import import_directory, write_sample
 from tests.addin.calc.counting import counted_backend
 from tests.addin.calc.office import COMMAND, require_soffice, running_office
+from tests.addin.commands import addin
 from tests.embedded import SAMPLE_AS_OF
+from udfs import REGISTRY
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +71,18 @@ def test_explain_cell_says_that_a_value_was_revised(own_office, service, tmp_pat
     told = own_office.dispatch(COMMAND + "explain").split("\n")
     assert told[1].startswith('DS.SIGNAL("us-cpi"): ')
     assert re.match(r"Revised: us-cpi of 2026-08-01: [\d.]+ → [\d.]+ \([+-]0\.\d+\), seen ", told[2])
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ['=SIGNAL("us-cpi")', '=DSV.SIGNAL("us-cpi")', "=DS.SIGNAL(us-cpi)", "=DS.SIGNAL('us-cpi')", "=DS.SIGNAL(“us-cpi”)"],
+)
+def test_explain_cell_says_what_to_change_in_a_formula_as_the_terminal_does(office, formula):
+    office.put("A1", formula)
+    office.select("A1")
+    told = office.dispatch(COMMAND + "explain")
+    assert told == f"Sheet1.A1: {advice(formula, 'DS', frozenset(REGISTRY), alone=False)}"
+    assert told.partition(": ")[2] in addin("eval", formula).stderr
 
 
 def test_refresh_of_what_is_fresh_costs_no_request(office, sample_service):
