@@ -75,7 +75,13 @@ def test_explain_cell_says_that_a_value_was_revised(own_office, service, tmp_pat
 
 @pytest.mark.parametrize(
     "formula",
-    ['=SIGNAL("us-cpi")', '=DSV.SIGNAL("us-cpi")', "=DS.SIGNAL(us-cpi)", "=DS.SIGNAL('us-cpi')", "=DS.SIGNAL(“us-cpi”)"],
+    [
+        '=SIGNAL("us-cpi")',
+        '=DSV.SIGNAL("us-cpi")',
+        "=DS.SIGNAL(us-cpi)",
+        "=DS.SIGNAL('us-cpi')",
+        "=DS.SIGNAL(“us-cpi”)",
+    ],
 )
 def test_explain_cell_says_what_to_change_in_a_formula_as_the_terminal_does(office, formula):
     office.put("A1", formula)

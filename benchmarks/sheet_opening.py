@@ -1,0 +1,121 @@
+"""The demo's book in the sheet in the browser, from opening the page to its values, beside the component alone:
+`python -m benchmarks.sheet_opening`."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+import httpx
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from addin.backend import create_app
+from addin.backend.serving import listen, running
+from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
+from addin.config.settings import Settings
+from addin.sheet.component import ADVICE, is_here
+from addin.sheet.routes import BookToOpen, routes
+from addin.workbook.template.build import example_session, write_template
+from benchmarks.figures.measuring import Row, report
+from benchmarks.figures.results import run_alone
+from benchmarks.figures.served import service_settings
+from tests.addin.excel.parts.chromium import Chromium, executable
+
+RUNS = 6
+REACH_S = 3.0
+
+FILLED = "document.documentElement.hasAttribute('data-ready')"
+
+# The least that the component takes: its scripts, the same parts of the same book, its own calculation and drawing.
+ALONE = """
+const [book, xml] = ["sheet/book", document.currentScript.dataset.templates].map((address) => fetch(address));
+addEventListener("DOMContentLoaded", async () => {
+  const { parts } = await (await book).json();
+  const model = new o_spreadsheet.Model(o_spreadsheet.load(parts), { mode: "normal" });
+  const props = { model, notifyUser() {}, raiseError() {}, askConfirmation() {} };
+  const templates = await (await xml).text();
+  await new owl.App(o_spreadsheet.Spreadsheet, { props, templates, warnIfNoStaticProps: false }).mount(document.body);
+  document.documentElement.dataset.ready = "";
+});
+"""
+MAY = "script-src 'self' 'unsafe-inline' 'unsafe-eval'"
+_OF_COMPONENT = re.compile(r'<(?:link rel="stylesheet"|script defer)[^>]*component/[^>]*>(?:</script>)?')
+
+
+def main() -> None:
+    """Print the table."""
+    program = executable()
+    if program is None or not is_here():
+        sys.exit(f"there is no Chromium here, or no sheet: {ADVICE}")
+    chromium = Chromium(program)
+    try:
+        with service_settings() as (settings, key), _served(settings, key) as url:
+            runs = [(_opened(chromium, f"{url}/sheet"), _opened(chromium, f"{url}/alone")) for _ in range(RUNS)]
+    finally:
+        chromium.close()
+    taken, floor = (median(times[1:]) for times in zip(*runs, strict=True))  # the first run warms up
+    row = Row("a new profile", taken, floor, note="floor: the component alone, with the same book", reach_s=REACH_S)
+    report("The demo's book in the sheet, from opening the page to its values", [row])
+
+
+def _opened(chromium: Chromium, url: str) -> float:
+    """The seconds from opening a page in a new profile until it is filled."""
+
+    async def visit() -> float:
+        context = await chromium.profile()
+        page = await context.new_page()
+        await page.goto(url, wait_until="commit")
+        await page.wait_for_function(FILLED, polling=10)
+        taken: float = await page.evaluate("performance.now() / 1000")
+        await context.close()
+        return taken
+
+    seconds: float = chromium.run(visit())
+    return seconds
+
+
+@contextmanager
+def _served(settings: Settings, key: str) -> Iterator[str]:
+    """A backend that serves the sheet with the demo's book, and the component alone at `/alone`."""
+    with TemporaryDirectory(prefix="dataservice-benchmark-") as name:
+        book = Path(name) / "workbook_template.xlsx"
+        asyncio.run(_write(book))
+        keys = KeyStore(settings.url, open_keychain=no_keychain, file=Path(name) / "keys.json")
+        page = Response(media_type="text/html", headers={"content-security-policy": MAY})
+
+        async def alone(_: Request) -> Response:
+            return page
+
+        pages = [*routes(settings, BookToOpen(book.name, lambda: book)), Route("/alone", alone)]
+        app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG), pages_beside=pages)
+        with running(app, listen("127.0.0.1", 0)) as url:
+            page.body = _page_of(httpx.get(f"{url}/sheet", trust_env=False).text).encode()
+            page.headers["content-length"] = str(len(page.body))
+            yield url
+
+
+def _page_of(sheet: str) -> str:
+    """A page with nothing but the component, from the sheet's own."""
+    tags = "".join(_OF_COMPONENT.findall(sheet))
+    templates = re.search(r'href="([^"]*o_spreadsheet\.xml)"', sheet)
+    assert templates is not None
+    script = f'<script data-templates="{templates[1]}">{ALONE}</script>'
+    return f'<!doctype html><meta charset="utf-8">{tags}<body style="height: 100vh; margin: 0">{script}</body>'
+
+
+async def _write(path: Path) -> None:
+    async with example_session() as session:
+        await write_template(path, session, created=datetime(2026, 8, 31, tzinfo=UTC), opens_on="Dashboard")
+
+
+if __name__ == "__main__":
+    run_alone(main)
