@@ -54,6 +54,9 @@ function found(normalized, namespace) {
  * @property {number} count
  */
 
+/** @type {Seen} */
+const NOTHING = { hash: "", isLoading: false, isWorking: false, isUnproven: false, isCircular: false, isNumeric: true, largest: 1, smallest: 1, count: 0 };
+
 const words = new Uint32Array(2);
 const double = new Float64Array(words.buffer);
 
@@ -63,7 +66,7 @@ const double = new Float64Array(words.buffer);
  * @returns {Seen}
  */
 export function look(matrix, { loading, working, isUnproven }) {
-  const seen = { hash: "", isLoading: false, isWorking: false, isUnproven: false, isCircular: false, isNumeric: true, largest: 1, smallest: 1, count: 0 };
+  const seen = { ...NOTHING };
   let [one, other] = [0xdeadbeef, 0x41c6ce57];
   const mix = (/** @type {number} */ word) => {
     one = Math.imul(one ^ word, 2654435761);
@@ -103,17 +106,19 @@ export function look(matrix, { loading, working, isUnproven }) {
 /** @param {Seen[]} all @returns {Seen} */
 export function together(all) {
   if (all.length === 1) return /** @type {Seen} */ (all[0]); // as nearly always
-  return {
-    hash: all.map(({ hash }) => hash).join(" "),
-    isLoading: all.some((each) => each.isLoading),
-    isWorking: all.some((each) => each.isWorking),
-    isUnproven: all.some((each) => each.isUnproven),
-    isCircular: all.some((each) => each.isCircular),
-    isNumeric: all.every((each) => each.isNumeric),
-    largest: Math.max(1, ...all.map((each) => each.largest)),
-    smallest: Math.min(1, ...all.map((each) => each.smallest)),
-    count: all.reduce((sum, each) => sum + each.count, 0),
-  };
+  const seen = { ...NOTHING };
+  for (const each of all) {
+    seen.hash += `${seen.hash && " "}${each.hash}`;
+    seen.isLoading ||= each.isLoading;
+    seen.isWorking ||= each.isWorking;
+    seen.isUnproven ||= each.isUnproven;
+    seen.isCircular ||= each.isCircular;
+    seen.isNumeric &&= each.isNumeric;
+    seen.largest = Math.max(seen.largest, each.largest);
+    seen.smallest = Math.min(seen.smallest, each.smallest);
+    seen.count += each.count;
+  }
+  return seen;
 }
 
 /**

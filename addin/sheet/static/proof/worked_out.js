@@ -15,6 +15,7 @@ import { isEqual, isError, isUnproven, NOT_PROVEN, savedValue } from "./saved_va
 
 const CODES = { loading: LOADING.code, working: WORKING.code, isUnproven };
 const RESTS = "it rests on a cell whose value is not proven";
+const SEEN = Symbol("seen");
 const INVISIBLE = "\u200b";
 const FOREVER = "its value changes with every calculation";
 
@@ -58,8 +59,6 @@ export class WorkedOut {
     this.waiting = new Map();
     /** What those came to, until the cells are computed with it. @type {Map<string, Known>} */
     this.ahead = new Map();
-    /** @type {WeakMap<ComponentMatrix, import("./kinds.js").Seen>} */
-    this.looked = new WeakMap();
     /** @type {WeakMap<any, number>} */
     this.numbers = new WeakMap();
     this.last = 0;
@@ -129,7 +128,7 @@ export class WorkedOut {
     const kind = kindOf(formula.normalizedFormula, this.namespace);
     const isOurs = formula.normalizedFormula.toUpperCase().includes(`${this.namespace.toUpperCase()}.`);
     if (kind === Kind.PLAIN && isOurs) return run();
-    const seen = together(this.#zones(formula, context.getters, range).map((zone) => this.#look(range(zone))));
+    const seen = together(this.#zones(formula, context.getters, range).map((zone) => seenIn(range(zone))));
     if (seen.isCircular) return run();
     const place = placeOf(position);
     this.wanted.delete(place);
@@ -243,17 +242,11 @@ export class WorkedOut {
     return this.ofFile.get(formula);
   }
 
-  /** @param {ComponentMatrix} matrix */
-  #look(matrix) {
-    let seen = this.looked.get(matrix);
-    if (seen === undefined) this.looked.set(matrix, (seen = look(matrix, CODES)));
-    return seen;
-  }
-
   /** @param {any} formula */
   #numberOf(formula) {
-    if (!this.numbers.has(formula)) this.numbers.set(formula, (this.last += 1));
-    return this.numbers.get(formula);
+    let number = this.numbers.get(formula);
+    if (number === undefined) this.numbers.set(formula, (number = this.last += 1));
+    return number;
   }
 
   /**
@@ -360,6 +353,11 @@ export class WorkedOut {
     }
     return { sheets, answers, is_whole: isWhole, now: Date.now() / 1000, offset_s: -60 * new Date().getTimezoneOffset() };
   }
+}
+
+/** What is known of a range's values, kept with them: a map beside them would cost more than looking. @param {any} matrix @returns {import("./kinds.js").Seen} */
+function seenIn(matrix) {
+  return (matrix[SEEN] ??= look(matrix, CODES));
 }
 
 /** The places among a formula's references that stand for a spill. @param {string} normalized */
