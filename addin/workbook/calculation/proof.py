@@ -67,6 +67,11 @@ def _takes_several(formula: BookFormula) -> bool:
     return any("{" in piece for piece in formula.shape.pieces if isinstance(piece, str))
 
 
+def _may_intersect(formula: BookFormula) -> bool:
+    """Return whether a formula may take one cell of several; arithmetic on single cells does not."""
+    return not formula.shape.is_simple or _takes_several(formula)
+
+
 def _moved(reference: str) -> str:
     """A cell with its number in hardly another size."""
     area = area_of(reference)
@@ -97,7 +102,7 @@ class Proof:
 
     def doubts(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
         """The formulas whose value is not proven, with the reason."""
-        found = self._intersecting([each for each in formulas if each.kind == PLAIN])
+        found = self._intersecting([each for each in formulas if each.kind == PLAIN and _may_intersect(each)])
         found |= self._not_sorted(formulas)
         found |= self._of_other_sizes(formulas)
         odd, blank = self._odd_inputs(formulas)

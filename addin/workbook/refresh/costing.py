@@ -108,9 +108,9 @@ async def _add_formulas(
     session: Session, book: Book, plan: Plan, work: Working, changing: set[Place], found: _Calls
 ) -> None:
     """Add the calls inside of formulas that are not one call of the plan."""
-    used = await work.preview(free_answers(session))
-    if not any(formula.shape.calls_ours for formula in work.formulas):
+    if not work.calls_ours:
         return
+    used = await work.preview(free_answers(session))
     waiting = await work.unanswered()
     by_place: dict[Place, list[Call]] = {}
     for place, call in used:

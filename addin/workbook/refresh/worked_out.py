@@ -83,6 +83,11 @@ class Working:
         """The cells of the formulas, as messages name them."""
         return frozenset(map(str, self.formulas))
 
+    @cached_property
+    def calls_ours(self) -> bool:
+        """Return whether a call of ours stands in one of the formulas: without one, they decide on no request."""
+        return any(formula.shape.calls_ours for formula in self.formulas)
+
     async def prove(self) -> None:
         """Work out what the file holds, to know which formulas can be relied on."""
         await self._trying(lambda calculation: calculation.prove())

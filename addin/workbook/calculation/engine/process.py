@@ -16,6 +16,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from enum import StrEnum
+from functools import cache
 from typing import IO, Any, Protocol, Self, TypeAlias
 
 import msgspec
@@ -79,6 +80,7 @@ class Kind(StrEnum):
         return f"addin.workbook.calculation.engine.{self}_worker"
 
 
+@cache
 def is_installed(kind: Kind = Kind.FORMULON) -> bool:
     """Return whether an engine is there."""
     return importlib.util.find_spec(kind) is not None
@@ -108,12 +110,12 @@ class EngineProcess:
         self._time_limit_s = time_limit_s
         self._options = {"now": now, "offset_s": offset_s, "dates_from_1904": dates_from_1904}
         self._process: subprocess.Popen[bytes] | None = None
-        self._is_sound = self._has_failed = False
+        self._is_sound = self._has_failed = self._is_to_evaluate = False
 
     @property
     def process_id(self) -> int:
         """The number of the engine's process, to look at its memory."""
-        self.evaluate()  # it starts with the first request
+        self._ask("evaluate")  # it starts with the first request
         return self._process.pid if self._process else 0
 
     def load(self, sheets: Sequence[str], cells: Sequence[EngineCell]) -> list[list[Any]]:
@@ -127,8 +129,8 @@ class EngineProcess:
         return failed
 
     def evaluate(self) -> None:
-        """See `Engine`."""
-        self._ask("evaluate")
+        """See `Engine`; it is done with the next request, which spares one."""
+        self._is_to_evaluate = True
 
     def values(self, cells: Sequence[tuple[str, tuple[int, int]]]) -> list[Any]:
         """See `Engine`."""
@@ -166,7 +168,8 @@ class EngineProcess:
 
     def _sent(self, process: subprocess.Popen[bytes], method: str, **arguments: Any) -> Any:
         self._is_sound = False
-        content = msgspec.msgpack.encode([method, arguments])
+        content = msgspec.msgpack.encode([method, arguments, self._is_to_evaluate])
+        self._is_to_evaluate = False
         too_long = threading.Event()
 
         def stop() -> None:

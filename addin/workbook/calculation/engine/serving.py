@@ -37,13 +37,17 @@ def serve(make: Callable[..., Any]) -> None:
 def _serve(make: Callable[..., Any], source: BinaryIO, target: BinaryIO) -> None:
     calculator: Any = None
     while len(header := source.read(4)) == 4:
-        method, arguments = msgspec.msgpack.decode(source.read(struct.unpack(">I", header)[0]), strict=False)
+        method, arguments, evaluates_first = msgspec.msgpack.decode(
+            source.read(struct.unpack(">I", header)[0]), strict=False
+        )
         try:
             if method == "open":
                 if calculator is not None:
                     calculator.close()
                 calculator, result = make(**arguments), None
             else:
+                if evaluates_first:
+                    calculator.evaluate()
                 result = getattr(calculator, method)(**arguments)
             answer: dict[str, Any] = {"result": result}
         except BaseException as error:  # noqa: BLE001 - a panic of an engine is none of Exception
