@@ -27,13 +27,18 @@ from addin.workbook.calculation.reading.oddities import (
     BLANK,
     COUNTING,
     COUNTS_ODD_TEXTS,
+    COUNTS_ODD_VALUES,
     HARDLY_ANY,
     INTEREST,
+    NO_SPILL,
     OF_BLANKS,
     OF_SURE_ERRORS,
     ONLY_ONE_FAILS,
     OTHER_SIZE,
+    READS_DAY,
     counts_by_value,
+    counts_odd_values,
+    is_day,
     is_hardly_any,
     is_odd_text,
     odd_input,
@@ -108,6 +113,9 @@ class Proof:
         odd, blank = self._odd_inputs(formulas)
         found |= odd | self._odd_letters(formulas)
         found |= {each.place: ONE_CELL_AS_RANGE for each in formulas if _names_one_cell_as_range(each)}
+        found |= {each.place: NO_SPILL for each in formulas if self._refers_to_no_spill(each)}
+        if self._cells.book.counts_from_1904:
+            found |= {each.place: READS_DAY for each in formulas if self._may_read_day(each)}
         exact = blank | {each.place: why for each in formulas if (why := self._needs_judge(each))}
         errors = {each.place: ONLY_ONE_FAILS for each in formulas if self._is_doubtful_error(each)}
         doubted = errors | exact
@@ -121,6 +129,22 @@ class Proof:
         if not is_error or formula.shape.functions <= OF_SURE_ERRORS:
             return False
         return _takes_several(formula) or self._cells.gets_tables(formula.place)
+
+    def _refers_to_no_spill(self, formula: BookFormula) -> bool:
+        """Return whether it refers to a spill that is not there, and nothing shows that it failed before."""
+        arrays = (place in self._cells.formulas and self._cells.formulas[place].is_array for place in formula.anchors())
+        spilled = len(self._cells.spilled(formula))
+        return formula.place not in self._reproduced and sum(arrays) + spilled < len(formula.anchors())
+
+    def _may_read_day(self, formula: BookFormula) -> bool:
+        """Return whether it may make a number of a text that looks like a day; `DATEVALUE` counts as the book does."""
+        if "DATEVALUE" in formula.shape.functions:
+            return False
+        return any(map(is_day, formula.shape.texts)) or any(map(self._has_days, formula.areas))
+
+    def _has_days(self, where: SheetArea) -> bool:
+        cells = list(self._cells.filled(*where))
+        return any(map(is_day, self._engines.formulon.values(cells)))
 
     def _shows_one(self, formula: BookFormula) -> bool:
         found = self._found[formula.place]
@@ -172,6 +196,11 @@ class Proof:
         values = self._engines.formulon.values([place for _, place in read]) if read else []
         pairs = [(formula, value) for (formula, _), value in zip(read, values, strict=True)]
         odd = {each.place: why for each, value in pairs if (why := odd_input(each.shape.functions, value))}
+        odd |= {
+            each.place: COUNTS_ODD_VALUES
+            for each in formulas
+            if counts_odd_values(each.shape.functions, each.shape.texts)
+        }
         odd |= {each.place: COUNTS_ODD_TEXTS for each in formulas if self._counts_odd_texts(each)}
         odd |= {
             each.place: HARDLY_ANY for each in formulas if is_hardly_any(each.shape.functions, self._one_shown(each))

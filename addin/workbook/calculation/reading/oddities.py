@@ -24,6 +24,9 @@ OF_BLANKS = frozenset(
 OF_SURE_ERRORS = frozenset(("FLOOR", "CEILING", "MROUND", "XNPV", "NA", "DATE", "SUM"))
 """Functions whose errors are Excel's, in many results of it; another engine gives numbers."""
 
+COUNTS_ODD_VALUES = "it counts what looks like an error or a logical value"
+READS_DAY = "it may read a day from a text, and the book counts days from 1904"
+NO_SPILL = "it refers to the spill of a cell that holds no array formula"
 BLANK = "it looks at a blank cell, which programs take differently"
 COUNTS_ODD_TEXTS = "it counts cells with a text that looks like a number, a day or a logical value"
 HARDLY_ANY = "its rate is hardly any, and what rounding left of it programs show differently"
@@ -36,6 +39,9 @@ _LIKE_A_VALUE = re.compile(
     |{_SIGNS}[0-9][0-9,.]*(?:e[-+]?[0-9]+)?[\s%)]*      # a number in any form
     |[0-9]{{1,4}}[-/.][0-9]{{1,2}}(?:[-/.][0-9]{{1,4}})?(?:[\sT].*)?|[0-9]{{1,2}}:[0-9]{{2}}.*""",
     re.VERBOSE | re.IGNORECASE,
+)
+_DAY = re.compile(
+    r"[0-9]\s*[-/.]\s*[0-9]|(?=.*[0-9]).*\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE
 )
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
@@ -64,10 +70,29 @@ def odd_input(functions: AbstractSet[str], value: Any) -> str:
         isinstance(value, str) and (value.startswith("#") or value.upper() in ("TRUE", "FALSE"))
     )
     if looks_odd and functions & COUNTING:
-        return "it counts what looks like an error or a logical value"
+        return COUNTS_ODD_VALUES
     if functions & INTEREST and type(value) is float and 0 < abs(value) < TINY_RATE:
         return "an interest rate so small loses digits, in which programs differ"
     return ""
+
+
+def counts_odd_values(functions: AbstractSet[str], texts: Sequence[str]) -> bool:
+    """Return whether a criterion among the texts of a formula asks for an error or a logical value.
+
+    >>> [counts_odd_values({"COUNTIF"}, [text]) for text in ("<>#N/A", "true", ">5", "x")]
+    [True, True, False, False]
+    """
+    criteria = (text.lstrip("<>=").upper() for text in texts)
+    return bool(functions & COUNTING) and any(each.startswith("#") or each in ("TRUE", "FALSE") for each in criteria)
+
+
+def is_day(value: Any) -> bool:
+    """Return whether a value is a text that may be read as a day.
+
+    >>> [is_day(each) for each in ("1904-01-03", "3 Jan 1904", "3.1.04", "us-cpi", "10", 1462.0)]
+    [True, True, True, False, False, False]
+    """
+    return isinstance(value, str) and _DAY.search(value) is not None
 
 
 def is_hardly_any(functions: AbstractSet[str], rate: Any) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 from addin.formulas import Area
+from addin.formulas.lexer import TEXT
 
 Piece: TypeAlias = "str | int | SpillOf | SizedLike | ThisRow | Fixed | Answer"
 """A piece of the engine's text: text, the index of a reference, or something that depends on the cell."""
@@ -48,6 +50,8 @@ class Answer:
 
     site: int
 
+
+_TEXT = re.compile(TEXT)
 
 TIMES = frozenset({"TODAY", "NOW"})
 RANDOM = frozenset({"RAND", "RANDBETWEEN", "RANDARRAY"})
@@ -176,6 +180,12 @@ class Shape:
     def sized(self) -> tuple[SizedLike, ...]:
         """The areas whose size another one decides on."""
         return tuple(piece for piece in self.pieces if isinstance(piece, SizedLike))
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that are written into it."""
+        pieces = (piece for piece in self.pieces if isinstance(piece, str))
+        return tuple(found[1:-1].replace('""', '"') for piece in pieces for found in _TEXT.findall(piece))
 
     @cached_property
     def written(self) -> Callable[[Sequence[str]], str] | None:

@@ -3,9 +3,17 @@
 from pathlib import Path
 
 import pytest
+from xlsxwriter import Workbook
 
 from addin.workbook.calculation.calculation import SEVERAL_VALUES
-from addin.workbook.calculation.reading.oddities import BLANK, COUNTS_ODD_TEXTS, OTHER_SIZE
+from addin.workbook.calculation.reading.oddities import (
+    BLANK,
+    COUNTS_ODD_TEXTS,
+    COUNTS_ODD_VALUES,
+    NO_SPILL,
+    OTHER_SIZE,
+    READS_DAY,
+)
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.refresh.report import Refreshed
 from dataservice.client import AsyncClient
@@ -138,3 +146,39 @@ async def test_texts_and_blanks_that_programs_count_differently_are_left(service
     assert (2, 2) not in reasons
     assert values(book, "Sheet1", "B2") == [1]
     assert values(book, "Sheet1", "B4") in ([None], [50])
+
+
+@pytest.mark.parametrize("criterion", ['"#N/A"', '"<>#DIV/0!"'])
+async def test_cells_with_errors_are_not_counted(service: EmbeddedService, tmp_path: Path, criterion: str):
+    formula = f"=COUNTIF(E1:E5,{criterion})+0*{CALL[1:]}"
+    book = make_book(tmp_path / "book.xlsx", TEN | {"E3": "=NA()", "E4": True, "A1": formula})
+    assert await _reasons(service, book) == {(1, 1): COUNTS_ODD_VALUES}
+
+
+async def test_a_spill_of_a_cell_without_one_is_left(service: EmbeddedService, tmp_path: Path):
+    cells = {"A1": CALL, "A2": "=SUM(_xlfn.ANCHORARRAY(E1))+A1*0", "A3": "=COUNT(_xlfn.ANCHORARRAY(G1))+A1*0"}
+    path = tmp_path / "book.xlsx"
+    with Workbook(path) as book:
+        sheet = book.add_worksheet("Sheet1")
+        for name, formula in cells.items():
+            sheet.write_formula(name, formula, None, 0)
+        sheet.write_number("E1", 5)
+        sheet.write_dynamic_array_formula("G1", "=_xlfn.SEQUENCE(3)+A1*0", None, 0)
+    assert await _reasons(service, path) == {(2, 1): NO_SPILL}
+    assert values(path, "Sheet1", "A3") == [3.0]
+
+
+@pytest.mark.parametrize(
+    ("formula", "is_left"),
+    [('="1904-01-03"+A1*0', True), ("=YEAR(E1)+A1*0", True), ("=YEAR(E2)+A1*0", False), ("=A1&E3", False)],
+)
+async def test_a_text_is_no_day_where_days_count_from_1904(
+    service: EmbeddedService, tmp_path: Path, formula: str, is_left: bool
+):
+    path = tmp_path / "book.xlsx"
+    with Workbook(path, {"date_1904": True}) as book:
+        sheet = book.add_worksheet("Sheet1")
+        sheet.write_column("E1", ["3 Jan 1904", 366, "a1"])
+        sheet.write_formula("A1", CALL, None, 100)
+        sheet.write_formula("A2", formula, None, 0)
+    assert await _reasons(service, path) == ({(2, 1): READS_DAY} if is_left else {})
