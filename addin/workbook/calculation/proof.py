@@ -21,6 +21,7 @@ from addin.workbook.calculation.engine_book import EngineBook
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import differs, needs_judge
 from addin.workbook.calculation.influence import Place, SheetArea
+from addin.workbook.calculation.reading.constants import OTHER_MARKS, has_other_marks
 from addin.workbook.calculation.reading.letters import Letters, depends_on, letters_of
 from addin.workbook.calculation.reading.lookups import is_certain
 from addin.workbook.calculation.reading.oddities import (
@@ -201,12 +202,21 @@ class Proof:
             for each in formulas
             if counts_odd_values(each.shape.functions, each.shape.texts)
         }
+        odd |= {each.place: OTHER_MARKS for each in formulas if self._has_format_in_cell(each)}
         odd |= {each.place: COUNTS_ODD_TEXTS for each in formulas if self._counts_odd_texts(each)}
         odd |= {
             each.place: HARDLY_ANY for each in formulas if is_hardly_any(each.shape.functions, self._one_shown(each))
         }
         blank = {each.place: BLANK for each, value in pairs if value is None and each.shape.functions & OF_BLANKS}
         return self._losing_digits(formulas) | odd, blank
+
+    def _has_format_in_cell(self, formula: BookFormula) -> bool:
+        """Return whether a number format that a formula reads is written for a language with a decimal comma."""
+        if "TEXT" not in formula.shape.functions:
+            return False
+        cells = [cell for sheet, area in formula.areas if area.is_cell for cell in self._cells.filled(sheet, area)]
+        texts = (value for value in self._engines.formulon.values(cells) if isinstance(value, str))
+        return any(map(has_other_marks, texts))
 
     def _counts_odd_texts(self, formula: BookFormula) -> bool:
         """Whether a formula counts cells with a text that some programs read as a number, a day or a logical value."""

@@ -10,6 +10,7 @@ from addin.formulas.lexer import Token
 from addin.workbook.calculation.functions import plain_name
 from addin.workbook.calculation.reading.parsing import CallNode, Expression
 
+OTHER_MARKS = "its format writes numbers with a decimal comma, as programs in other languages do"
 FIRST_YEAR, LONGEST_MONTH = 1900, 31
 _NO_LETTERS = re.compile(
     r'"[^"]*"?|\\.|[_*].|\[(?!\$-F[48]00)[^\]]*\]|General|AM/PM|A/P|E[+-]', re.IGNORECASE | re.DOTALL
@@ -17,6 +18,9 @@ _NO_LETTERS = re.compile(
 """What stands in a number format for itself, or has a meaning as a whole."""
 _ODD_LETTER = re.compile(r"(?![ymdhsxk])[^\W\d_]|\[\$-F[48]00\]", re.IGNORECASE)
 """What has a meaning in some languages only, or is a date as this computer shows it; an x or k is shown as it is."""
+
+_OTHER_MARKS = re.compile(r",(?=[#0?])(?![#0?]{3}(?![#0?]))|\.[#0?]*,(?=[#0?])|\.[#0?]+\.|\.#+0")
+"""Points and commas in a number format that mean something in languages with a decimal comma: `0,00`, `#.##0`."""
 
 MAX_REPEATED = 2_000
 """Times; a cell holds 32,767 characters, and engines differ about what does not fit."""
@@ -28,18 +32,30 @@ def odd_constants(name: str, node: CallNode) -> str:
         return "it repeats a text that may be longer than a cell can hold"
     if name == "DATE" and _is_first_year(node):
         return "programs disagree about days counted from 1900"
-    if name == "TEXT" and _has_odd_format(node):
-        return "its format has letters that mean something else in other programs, or nothing"
-    return ""
+    return _odd_format(node) if name == "TEXT" else ""
 
 
-def _has_odd_format(node: CallNode) -> bool:
-    """Return whether a number format has letters that are neither a part of a date, nor quoted."""
+def _odd_format(node: CallNode) -> str:
+    """Return why a number format is doubtful: letters neither of a date nor quoted, or marks of another language."""
     match node.arguments[1:]:
         case [[Token(kind="text", text=text)]]:
-            return _ODD_LETTER.search(_NO_LETTERS.sub("", text[1:-1].replace('""', '"'))) is not None
+            plain = _NO_LETTERS.sub("", text[1:-1].replace('""', '"'))
+            if _ODD_LETTER.search(plain) is not None:
+                return "its format has letters that mean something else in other programs, or nothing"
+            return OTHER_MARKS if has_other_marks(plain) else ""
         case _:
-            return False
+            return ""
+
+
+def has_other_marks(number_format: str) -> bool:
+    """Return whether a number format is written for a language with a decimal comma.
+
+    >>> [has_other_marks(each) for each in ("0,00", "#.##0", "#.##0,00", "# ##0,0")]
+    [True, True, True, True]
+    >>> [has_other_marks(each) for each in ("#,##0.00", "0.0,,", "#,##0,", "0.000", "dd.mm.yyyy", "000-0000")]
+    [False, False, False, False, False, False]
+    """
+    return _OTHER_MARKS.search(number_format) is not None
 
 
 def _is_first_year(node: CallNode) -> bool:
