@@ -202,6 +202,11 @@ class BackendState:
         """Return whether a tenant may send large requests: the backend's own, and those with an accepted key."""
         return tenant is self.own or tenant.proven
 
+    async def own_quota(self) -> Quota | None:
+        """The quota of the backend's own key, as all processes that share the store have last seen it; no request."""
+        await self._look_up_key()
+        return await self.own.client.look_up_quota()
+
     async def use_key(self, key: ConfiguredKey | None) -> None:
         """Use `key` as the backend's own from now on, in all workers: it has just been stored, or forgotten."""
         if self.place is not None:

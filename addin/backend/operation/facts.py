@@ -36,7 +36,7 @@ async def facts_of(backend: BackendState) -> dict[str, float]:
     facts["workers_wanted"] = settings.workers
     with suppress(OSError):
         facts["disk_free_bytes"] = shutil.disk_usage(backend.cache_folder).free
-    if (quota := backend.own.client.quota_now) is not None:
+    if (quota := await backend.own_quota()) is not None:
         spendable = quota.remaining - settings.reserve
         if settings.monthly_budget is not None:
             spendable = min(spendable, settings.monthly_budget - quota.used_here)

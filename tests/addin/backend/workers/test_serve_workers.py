@@ -7,11 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from select import select
 from threading import Event
 
+import httpx
+
+from dataservice.server.db.keys import Tier
 from dataservice.worker_processes import STALL_S
 from tests.addin.backend.workers.workers import PATIENCE_S, workers_of
 
 SLUGS = ("us-cpi", "cboe.vix", "btc-usd", "eia.wti.spot")
 CALLS = [["SIGNAL", slug] for slug in SLUGS]
+QUOTA = Tier.PRO.cap
+"""Requests a month of the service's Pro tier."""
+
 BETWEEN_LOOKS = Event()
 """Whoever looks without a pause takes the processor from what is looked for."""
 
@@ -80,6 +86,24 @@ def leave_nothing_when_stopped(workers):
     assert printed.endswith("Stopped.\n")
     assert "Traceback" not in errors
     assert ended(pids)
+
+
+def test_the_metrics_of_every_worker_tell_what_is_left_of_the_quota_after_what_others_spent(service, tmp_path):
+    with workers_of(service, tmp_path, 2) as workers:
+        for spent, slug in enumerate(SLUGS, start=1):
+            workers.batch(["SIGNAL", slug])
+            left = QUOTA - spent
+            assert {told_by(workers, "addin_quota_remaining") for _ in range(8)} == {left}
+        free = service.store.create_key("free")
+        workers.ask("POST", "/key", {"key": free})
+        workers.batch(["SIGNAL", "us-cpi"])
+        assert {told_by(workers, "addin_quota_cap") for _ in range(8)} == {Tier.FREE.cap}
+
+
+def told_by(workers, metric):
+    """The value of a metric, as the worker tells it that takes the next connection."""
+    text = httpx.get(f"{workers.url}/metrics", trust_env=False).text
+    return next((float(line.split()[1]) for line in text.splitlines() if line.startswith(f"{metric} ")), None)
 
 
 def test_when_a_worker_is_killed_every_call_ends_and_another_takes_its_place(service, tmp_path):
