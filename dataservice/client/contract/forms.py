@@ -20,11 +20,11 @@ from dataservice.errors import MalformedAnswerError, NotFoundError
 LISTS = (
     *("data", "observations", "items", "results", "records", "values", "series", "rows", "entries", "points"),
     *("content", "list", "edges", "nodes", "signals", "indices", "currents", "posts", "articles", "wire", "codex"),
-    "almanac",
+    *("almanac", "value", "hits"),
 )
 """What a list of records may stand in."""
 
-WRAPPERS = ("data", "result", "results", "response", "payload", "body", "content", "items", "_embedded")
+WRAPPERS = ("data", "result", "results", "response", "payload", "body", "content", "items", "_embedded", "hits")
 """Objects around all that an answer says."""
 
 BESIDE_NULL = frozenset({"data", "pagination", "meta", "paging", "total", "count", "next", "next_cursor", "has_more"})
@@ -33,10 +33,31 @@ BESIDE_NULL = frozenset({"data", "pagination", "meta", "paging", "total", "count
 FAILURES = frozenset({"error", "fail", "failed", "failure"})
 """What `status` says where an answer is none."""
 
+PARTIAL = frozenset({"partial", "partial_success", "incomplete", "truncated", "timeout"})
+"""What `status` says where an answer is a part."""
+
+PART_FLAGS = (
+    "incomplete_results",
+    "incompleteResults",
+    "incomplete",
+    "partial",
+    "is_partial",
+    "isPartial",
+    "timed_out",
+)
+"""Fields that are true where an answer is a part."""
+
+NO_ERROR = frozenset({"", "ok", "none", "null", "success", "no error", "0"})
+
+_CUT = re.compile(r"truncat|incomplete|partial", re.IGNORECASE)
+
 DEEPEST = 4
 """So many objects may stand around a list."""
 
 TIMES = ("observed_at", "observedAt", "date", "timestamp", "datetime", "time", "period", "day", "ts", "t")
+COLUMN_TIMES = (*TIMES, "dates", "times", "timestamps", "x")
+"""The same, and what a column of times is called."""
+
 VALUES = ("value", "val", "v", "obs_value", "obsValue", "close", "y")
 """The fields of an observation: the contract's own, and others that are in use."""
 
@@ -83,13 +104,14 @@ LAST_SECOND = 7_258_118_400
 def decoded(body: bytes) -> Any:
     """What a body says; NaN, which is no JSON, counts as null; raises `MalformedAnswerError` for what is none."""
     try:
-        return msgspec.json.decode(body)
+        content = msgspec.json.decode(body)
     except msgspec.MsgspecError:
-        pass
-    try:
-        return json.loads(body, parse_constant=_constant)
-    except ValueError:
-        raise MalformedAnswerError("not JSON") from None
+        try:
+            content = json.loads(body, parse_constant=_constant)
+        except ValueError:
+            raise MalformedAnswerError("not JSON") from None
+    first = content[0] if isinstance(content, list) and content else content
+    return _in_snake_case(content) if isinstance(first, Mapping) and _is_pascal(first) else content
 
 
 def _constant(name: str) -> None:
@@ -114,6 +136,28 @@ def said_in(content: Any) -> str:
     return said or ("it says so, and not which" if is_failure else "")
 
 
+def part_in(beside: Mapping[str, Any]) -> str:
+    """What an answer says beside its records of others that are missing; empty if it does not."""
+    for name in ("errors", "error"):
+        told = beside.get(name)
+        told = told[0] if isinstance(told, list) and told else told
+        told = told.get("message") if isinstance(told, Mapping) else told
+        if isinstance(told, str) and told.strip().lower() not in NO_ERROR:
+            return " ".join(told.split())[:200]
+    if flag := next((name for name in PART_FLAGS if beside.get(name) is True), ""):
+        return flag
+    if (status := str(beside.get("status")).lower()) in PARTIAL:
+        return status
+    shards, warnings = beside.get("_shards"), beside.get("warnings") or beside.get("warning") or ()
+    if isinstance(shards, Mapping) and shards.get("failed"):
+        return "shards that failed"
+    told = [warnings] if isinstance(warnings, str) else warnings if isinstance(warnings, list) else ()
+    if cut := next((str(each)[:200] for each in told if _CUT.search(str(each))), ""):
+        return cut
+    meta = beside.get("meta")
+    return part_in(meta) if isinstance(meta, Mapping) else ""
+
+
 def signal_in(content: Any) -> dict[str, Any]:
     """The object of one signal: in `data`, in `signal`, in a usual wrapper, or the answer itself."""
     if said := said_in(content):
@@ -134,10 +178,18 @@ def _layers(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """An object, and those inside it that are wrapped by one of the usual names; where two are, none."""
     for _ in range(DEEPEST):
         yield content
+        if len(content) == 1 and (only := next(iter(content))) in LISTS and isinstance(content[only], Mapping):
+            content = content[only]
+            continue
         inner = [content[name] for name in (*WRAPPERS, "attributes") if isinstance(content.get(name), Mapping)]
         if len(inner) != 1:
             return
         content = inner[0]
+
+
+def _is_pascal(record: Mapping[Any, Any]) -> bool:
+    """Return whether all names begin with a capital, as some frameworks write them: `ObservedAt`."""
+    return bool(record) and all(isinstance(name, str) and name[:1].isupper() for name in record)
 
 
 def snake_case(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,6 +198,13 @@ def snake_case(record: Mapping[str, Any]) -> dict[str, Any]:
         return dict(record)
     names = {name: re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower() for name in record}
     return {name if new in record else new: record[name] for name, new in names.items()}
+
+
+def _in_snake_case(told: Any) -> Any:
+    """An answer with the names of all its objects so."""
+    if isinstance(told, Mapping):
+        return {name: _in_snake_case(value) for name, value in snake_case(told).items()}
+    return [_in_snake_case(each) for each in told] if isinstance(told, list) else told
 
 
 def says_unknown(said: str) -> bool:
@@ -170,6 +229,8 @@ def list_in(content: Any) -> tuple[list[Any], Mapping[str, Any]]:
     inner: Mapping[str, Any] = content
     for inner in _layers(content):
         beside |= inner
+        if part := part_in(inner):
+            raise MalformedAnswerError(f"only a part of what was asked for: {part}")
         if (name := _list_name(inner)) is not None:
             return _plain(_in_order(inner[name], inner)), beside
     if "data" in content and content["data"] is None and content.keys() <= BESIDE_NULL:
@@ -186,7 +247,7 @@ def _list_name(content: Mapping[str, Any]) -> str | None:
     if isinstance(content.get("data"), list):
         return "data"
     found = [name for name in LISTS if isinstance(content.get(name), list)]
-    if not found or (_both(content) and any(isinstance(content.get(time), list) for time in TIMES)):
+    if not found or (_both(content) and any(isinstance(content.get(time), list) for time in COLUMN_TIMES)):
         return None
     if len(found) > 1:
         raise MalformedAnswerError(f"no list in `data`; {_named(content, found)}")
@@ -194,11 +255,16 @@ def _list_name(content: Mapping[str, Any]) -> str | None:
 
 
 def _plain(rows: list[Any]) -> list[Any]:
-    """The records of a list; those of JSON:API have their fields in `attributes`, those of edges are their nodes."""
+    """The records of a list; those of JSON:API have their fields in `attributes`, those of edges are their nodes.
+
+    Those of a search are in `_source`.
+    """
     if rows and all(isinstance(row, Mapping) and isinstance(row.get("node"), Mapping) for row in rows):
         return [row["node"] for row in rows]
     if rows and all(isinstance(row, Mapping) and isinstance(row.get("attributes"), Mapping) for row in rows):
         return [{**({"id": row["id"]} if "id" in row else {}), **row["attributes"]} for row in rows]
+    if rows and all(isinstance(row, Mapping) and isinstance(row.get("_source"), Mapping) for row in rows):
+        return [row["_source"] for row in rows]
     return rows
 
 
@@ -225,12 +291,12 @@ def _keyed(content: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _both(content: Mapping[str, Any]) -> bool:
-    return any(name in content for name in TIMES) and any(name in content for name in (*VALUES, "values"))
+    return any(name in content for name in COLUMN_TIMES) and any(name in content for name in (*VALUES, "values"))
 
 
 def _columns(content: Mapping[str, Any]) -> list[Any]:
     """The rows of columns of one length."""
-    time, value = field_of(content, TIMES, "time"), field_of(content, (*VALUES, "values"), "value")
+    time, value = field_of(content, COLUMN_TIMES, "time"), field_of(content, (*VALUES, "values"), "value")
     times, values = content[time], content[value]
     if not isinstance(times, list) or not isinstance(values, list) or len(times) != len(values):
         raise MalformedAnswerError("columns that are no lists of one length")

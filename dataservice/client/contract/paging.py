@@ -206,7 +206,7 @@ class Pulled:
             is_unclear=counted is not None and self.counted is not None and self.counted.is_all_behind(counted, asked),
         )
         done = replace(result, next=_look_back(result) if _may_be_cut(result, page, evidence) else None)
-        if self._may_lack_last(page, position, evidence):
+        if (is_new or not position.behind) and self._may_lack_last(page, position, evidence):
             return replace(result, next=Position(found.last_day, behind=_pause(found)))
         follows = self._follows(page, evidence)
         if page.is_newest_first and (follows is not False or result.promised):
@@ -268,7 +268,7 @@ class Pulled:
             and evidence.may_lack_last
             and self.window.end < date.max
             and found.last_day < end
-            and not (position.behind or position.further or page.is_newest_first)
+            and not (position.further or page.is_newest_first)
         )
 
     def _follows(self, page: ObservationsPage, evidence: Evidence) -> bool | None:

@@ -69,6 +69,8 @@ UNSEEN = {
 }
 """What makes no answer of a probe differ from a documented one."""
 
+MOST_TOLD = 10
+
 NAMES: dict[str, tuple[str, ...]] = {
     "start": ("start:",),
     "end": ("end:",),
@@ -244,6 +246,22 @@ def main() -> None:
     conclude(summed_up(founds, probes=given.probe))
 
 
+def _told_requests(founds: Sequence[Found], ours: Sequence[Found]) -> int:
+    """Print the ten that spend the most, against the least of each; how many variants spend more than twice that.
+
+    Of services that no switch describes the least is not known: they stand against the documented one.
+    """
+    spent = {found.variant: (sum(found.requests.values()), sum(least(found.chosen).values())) for found in founds}
+    worst = sorted(spent.items(), key=lambda pair: pair[1][0] / pair[1][1], reverse=True)
+    names = {found.variant for found in ours}
+    dear = [variant for variant, (requests, fewest) in spent.items() if variant in names and requests > 2 * fewest]
+    for title, is_ours in (("variants, against their own least", True), ("others, against the documented one", False)):
+        told = [f"{name} {n}/{m} = {n / m:.2f}" for name, (n, m) in worst if (name in names) is is_ours][:MOST_TOLD]
+        sys.stdout.write(f"most requests of {title}: {'; '.join(told) or 'none'}\n")
+    sys.stdout.write(f"more than twice their least: {', '.join(dear) or 'none'}\n")
+    return len(dear)
+
+
 def summed_up(founds: Sequence[Found], *, probes: bool) -> Told:
     """What was found in all, printed; a probe that names less than 95 of 100 deviations counts as wrong."""
     ours = [found for found in founds if found.variant not in FOREIGN]
@@ -251,17 +269,12 @@ def summed_up(founds: Sequence[Found], *, probes: bool) -> Told:
     made_up = sum(len(found.invented) for found in founds)
     sys.stdout.write(f"{right} of {len(ours)} variants all right\n")
     sys.stdout.write(f"of {len(founds)}: {silently} cells silently wrong, {made_up} invented\n")
-    ratios = {found.variant: sum(found.requests.values()) / sum(least(found.chosen).values()) for found in ours}
-    dear = [f"{variant} ×{ratio:.2f}" for variant, ratio in ratios.items() if ratio > 2]
-    most = max(ratios.items(), key=lambda pair: pair[1], default=("none", 0.0))
-    sys.stdout.write(
-        f"more than twice its least requests: {', '.join(dear) or 'none'}; most {most[0]} ×{most[1]:.2f}\n"
-    )
+    dear = _told_requests(founds, ours)
     unnamed = [found.variant for found in ours if not found.is_named] if probes else []
     if probes:
         sys.stdout.write(f"named as they are: {len(ours) - len(unnamed)} of {len(ours)}; not {', '.join(unnamed)}\n")
     is_blind = len(unnamed) * 20 > len(ours)
-    return Told(len(founds), wrong=silently + made_up + is_blind, over=len(dear))
+    return Told(len(founds), wrong=silently + made_up + is_blind, over=dear)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import httpx
 
 from dataservice.server.timestamps import parse_date
 from dataservice.server.variants.series import window_rows
+from tests.attack.services.backends import BACKENDS
 from tests.attack.services.losing import LOSING
 from tests.attack.services.said import (
     Said,
@@ -307,6 +308,7 @@ FOREIGN: dict[str, Way] = {
     "left in words": _quota("{cap} per month", "{left} of {cap}"),
     "used instead": _quota("{cap}", "used={used}"),
     **STRANGERS,
+    **BACKENDS,
     **LOSING,
     **THINNED,
 }

@@ -51,6 +51,13 @@ SECONDS = 1_706_659_200
         [{"observed_at": "2024-01-31 00:00:00+00", "value": 1.5}],
         [{"observed_at": "20240131T000000Z", "value": 1.5}],
         {"content": [ROW], "last": True, "number": 0, "size": 20, "totalElements": 1, "totalPages": 1},
+        {"took": 3, "timed_out": False, "hits": {"total": {"value": 1}, "hits": [{"_id": "1", "_source": ROW}]}},
+        {"data": {"observations": {"edges": [{"node": ROW}], "pageInfo": {"hasNextPage": False}}}},
+        {"Data": [{"ObservedAt": "2024-01-31T00:00:00Z", "Value": 1.5}], "Pagination": {"Total": 1}},
+        {"@odata.context": "$metadata#rows", "value": [ROW]},
+        {"data": {"dates": ["2024-01-31"], "values": [1.5]}},
+        [{"observed_at": "2024-01-31T00:00:00+05:30", "value": 1.5}],
+        {"data": [ROW], "errors": [], "error": None, "warnings": ["this address will be gone next year"]},
         [ROW, ROW],
         [{**ROW, "close": -1.0, "date": "1999-01-01"}],  # the contract's own names win
     ],
@@ -58,6 +65,24 @@ SECONDS = 1_706_659_200
 def test_observations_of_other_forms_are_read(answer):
     page = observations_page(JSON(answer))
     assert [(str(moment)[:10], value) for moment, value in page.observations] == [("2024-01-31", 1.5)]
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"errors": [{"message": "a shard timed out"}]},
+        {"error": "upstream timeout"},
+        {"incomplete_results": True},
+        {"status": "partial"},
+        {"timed_out": True},
+        {"_shards": {"total": 5, "failed": 2}},
+        {"warnings": ["the result was truncated"]},
+        {"meta": {"partial": True}},
+    ],
+)
+def test_rows_that_are_said_to_be_a_part_are_refused(beside):
+    with pytest.raises(MalformedAnswerError, match="only a part"):
+        observations_page(JSON({"data": [ROW], **beside}))
 
 
 @pytest.mark.parametrize(
