@@ -339,7 +339,7 @@ class Fetcher:
         seen = self.evidence.now
         asked = window if seen.looks_agree else overlapping(window, history.observations, seen)
         begin = pulled = self._begin(resource.slug, asked)
-        first, thin = cast("date | None", None), self.evidence.now.thin_details
+        first: date | None = None
         try:
             async for arrived in pages_of_window(
                 self._sender, context, resource.slug, begin, self.evidence, max_pages=self._max_pages
@@ -352,31 +352,37 @@ class Fetcher:
                         first = arrived.observations.first_day
                         continue  # it was the last page
                 pulled = begin if arrived.problem else arrived
-            if pulled.complete and pulled.pages and pulled.window.end == date.max:
-                await self._compare_newest(resource.slug, pulled, context)
+            await self._compare_newest(resource.slug, pulled, context)
             if self.evidence.now.keeps_last is False and seen.keeps_last is not False:
                 self._cache.distrust_lists()
                 await self._learn(self.evidence.now)
         finally:
-            days = pulled.known_window().within(window)
-            days = Window(min(days.start, since or days.start), days.end)
-            if self.evidence.now.thin_details and not thin:
+            if self.evidence.now.thin_details and not seen.thin_details:
                 history = self._cache.history_without_detail(resource.slug)
-            if pulled.pages and days:
-                now = self._cache.rules.arrival(self._clock())
-                found = pulled.observations.between(days.start, days.end)
-                if pulled.complete:
-                    found = self._cache.shown_by_detail(resource.slug, days, found, now)
-                await self._cache.archive.look(resource.slug, days, found, now)
-                change = partial(after_pull, pulled=days, found=found, now=now)
-                history = await self._cache.learn(resource, history, change, now)
+            history = await self._keep_pulled(resource, history, window, pulled, since)
         if first is not None:
             return await self._pull_in_parts(resource, history, window, context, first)
         return history
 
+    async def _keep_pulled(
+        self, resource: HistoryResource, history: History, window: Window, pulled: Pulled, since: date | None
+    ) -> History:
+        """The history with what has arrived of a window, which is kept, and noted in the archive."""
+        days = pulled.known_window().within(window)
+        days = Window(min(days.start, since or days.start), days.end)
+        if not pulled.pages or not days:
+            return history
+        now = self._cache.rules.arrival(self._clock())
+        found = pulled.observations.between(days.start, days.end)
+        if pulled.complete:
+            found = self._cache.shown_by_detail(resource.slug, days, found, now)
+        await self._cache.archive.look(resource.slug, days, found, now)
+        return await self._cache.learn(resource, history, partial(after_pull, pulled=days, found=found, now=now), now)
+
     async def _compare_newest(self, slug: str, pulled: Pulled, context: CallContext) -> None:
         """Learn the newest observation from the detail where nothing shows that the last row of a window is there."""
-        if not self.evidence.now.may_lack_last or not len(pulled.arrived):
+        is_up_to_today = pulled.complete and pulled.window.end == date.max
+        if not (is_up_to_today and len(pulled.arrived) and self.evidence.now.may_lack_last):
             return
         with suppress(NotFoundError):  # of some names a service has no detail
             detail = (await self._read(SignalResource(slug), context.meter)).value
