@@ -10,10 +10,12 @@ import { isThere, WorkedOut } from "./proof/worked_out.js";
 const MANY_CELLS = 5_000;
 
 /**
- * So many rows and columns every sheet has at least; it grows where a table needs more. The component works every blank
- * cell out, too, so more of them would delay the first sight of a book.
+ * So many rows and columns a sheet has at least; it grows where a table needs more. The component works every blank cell
+ * out, too, so the sheets of a book share their spare rows: else a large book would be seen late.
  */
 const LEAST_ROWS = 200;
+const SPARE_ROWS = 2_000;
+const MOST_SPARE_ROWS = 1_000;
 const LEAST_COLUMNS = 30;
 
 /** What the component shows for a formula that it cannot read, or whose functions or names it does not know. */
@@ -66,8 +68,9 @@ export class Book {
   async read() {
     const data = o_spreadsheet.load(this.parts);
     await new Promise((go) => setTimeout(go));
+    const leastRows = Math.min(MOST_SPARE_ROWS, Math.max(LEAST_ROWS, SPARE_ROWS / data.sheets.length));
     for (const sheet of data.sheets) {
-      sheet.rowNumber = Math.max(sheet.rowNumber, LEAST_ROWS);
+      sheet.rowNumber = Math.max(sheet.rowNumber, Math.floor(leastRows));
       sheet.colNumber = Math.max(sheet.colNumber, LEAST_COLUMNS);
       asExcelShows(sheet);
     }
