@@ -24,6 +24,9 @@ SCRATCH = 15_000
 APART, AT_ONCE = 10, 130
 """Columns from one formula to the next that are worked out there, and how many of them have room."""
 
+NO_ROOM = [[{"error": "#SPILL!"}]]
+"""The rows of a formula that has no room for them."""
+
 ERRORS = (
     "#NULL!",
     "#DIV/0!",
@@ -133,8 +136,14 @@ class Calculator:
         return found
 
     def _array(self, sheet: str, row: int, column: int, text: str) -> list[list[Any]] | None:
+        place = self._sheets[sheet], row - 1
+        found = self._array_at(*place, column - 1, text)
+        # Nothing is written, and yet the rows need room: below most formulas stands another one.
+        return self._array_at(*place, SCRATCH, text) if found == NO_ROOM else found
+
+    def _array_at(self, sheet: int, row: int, column: int, text: str) -> list[list[Any]] | None:
         try:
-            found = self._book.evaluate_formula_array(self._sheets[sheet], row - 1, column - 1, text)
+            found = self._book.evaluate_formula_array(sheet, row, column, text)
         except formulon.FormulonError:
             return None
         return [[_from_engine(value) for value in values] for values in found]
@@ -149,7 +158,7 @@ class Calculator:
         ]
         found = self._in_cells(places, [each[3] for each in formulas])
         for number, rows in enumerate(found):
-            if len(formulas) > 1 and rows == [[{"error": "#SPILL!"}]]:
+            if len(formulas) > 1 and rows == NO_ROOM:
                 found[number] = self._in_cells([(*places[number][:2], SCRATCH)], [formulas[number][3]])[0]
         return found
 

@@ -148,3 +148,17 @@ async def test_a_spill_that_is_in_the_way_of_others_is_left(service: EmbeddedSer
     report = await _refreshed(service, path)
     assert set(_reasons(report)) == {(1, 3), (1, 5)}
     assert values(path, "Sheet1", "C1", "C2", "E1") == [5, "mine", 6]
+
+
+async def test_formulas_that_stand_below_each_other_are_looked_at_as_those_that_stand_alone(
+    service: EmbeddedService, tmp_path: Path
+):
+    keys = {"E1": 3, "E2": 1, "E3": 2, "E4": 5, "E5": 4}
+    lookups = ["MATCH(2,E1:E5)", "VLOOKUP(2,E1:E5,1)", "LOOKUP(2,E1:E5)", "MATCH(2,E1:E5,-1)", "MATCH(5,E1:E5,0)"]
+    asked = "=SUM(_xlfn.MAP(F1:F2,_xlfn.LAMBDA(_xlpm.s,_xldudf_DS_SIGNAL(_xlpm.s))))"
+    formulas = {f"A{row}": f"={each}+0*{CALL[1:]}" for row, each in enumerate(lookups, 1)} | {"A6": asked, "A7": 1}
+    slugs = {"F1": "us-cpi", "F2": "us-10y", "G1": CALL, "G2": '=_xldudf_DS_SIGNAL("us-10y")'}
+    book = make_book(tmp_path / "book.xlsx", keys | slugs | formulas)
+    assert _reasons(await _refreshed(service, book)) == {(row, 1): NOT_SORTED for row in range(1, 5)}
+    exact, total, *signals = values(book, "Sheet1", "A5", "A6", "G1", "G2")
+    assert (exact, total) == (4.0, pytest.approx(sum(signals)))

@@ -12,7 +12,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from addin.formulas.areas import column_number
+from addin.formulas.areas import area_of, column_letters, column_number
+from addin.formulas.shape import shape_of
 from udfs.cells import Scalar
 from udfs.errors import CellError
 
@@ -104,6 +105,8 @@ def write_book(path: Path, lines: Sequence[Line], way: Way, *, is_dynamic: bool 
 
 def _sheet(line: Line, way: Way, *, is_dynamic: bool) -> str:
     cells = {name: _cell(name, value) for name, value in line.cells.items()}
+    if not is_dynamic:
+        cells |= _below(line)
     if not way.is_inside:
         cells[BESIDE] = f'<c r="{BESIDE}"><f>{escape(CALL, quote=False)}</f></c>'
     array, meta = (f' t="array" ref="{line.place}"', ' cm="1"') if is_dynamic else ("", "")
@@ -115,6 +118,16 @@ def _sheet(line: Line, way: Way, *, is_dynamic: bool) -> str:
         rows.setdefault(spot_of_name(name)[0], []).append(cells[name])
     data = "".join(f'<row r="{row}">{"".join(each)}</row>' for row, each in rows.items())
     return f'<worksheet xmlns="{_MAIN}"><sheetData>{data}</sheetData></worksheet>'
+
+
+def _below(line: Line) -> dict[str, str]:
+    """A filled cell below the formula, as most formulas have one; none where the formula may read it."""
+    row, column = spot_of_name(line.place)
+    areas = [area_of(reference) for reference in shape_of(line.formula)[1]]
+    is_read = any(area is not None and area.contains(row + 1, column) for area in areas)
+    name = f"{column_letters(column)}{row + 1}"
+    finds = any(each in line.formula for each in ("OFFSET", "INDIRECT", "ANCHORARRAY"))
+    return {} if is_read or finds or name in line.cells else {name: _cell(name, "x")}
 
 
 def spot_of_name(name: str) -> tuple[int, int]:
