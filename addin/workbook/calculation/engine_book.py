@@ -90,7 +90,7 @@ class EngineBook:
                     value = to_engine(sheet.value(spot))
                     if value is not None:
                         cells.append((name, *spot, VALUE, value))
-                    elif sheet.is_calculated(spot):  # an empty text, of a formula or left by one
+                    elif sheet.is_calculated(spot) and sheet.has_formula(spot):
                         cells.append((name, *spot, VALUE, ""))
             cells += self._blank_results(name, filled, values)
         for place, formula in zip(places, formulas, strict=True):

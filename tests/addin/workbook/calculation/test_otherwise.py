@@ -1,6 +1,5 @@
 """Arguments that engines take otherwise than Excel: written so that the result is Excel's, or left and listed."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,6 @@ from addin.workbook.calculation.reading.oddities import (
     OTHER_SIZE,
     READS_DAY,
 )
-from addin.workbook.ooxml.package import Package
-from addin.workbook.ooxml.target import Target
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.refresh.report import Refreshed
 from dataservice.client import AsyncClient
@@ -195,15 +192,3 @@ async def test_no_number_is_written_in_a_format_of_another_language(
     formulas = {"A1": f'="CPI: "&TEXT({CALL[1:]},"{number_format}")', "A2": f"=TEXT({CALL[1:]},B1)"}
     book = make_book(tmp_path / "book.xlsx", {**formulas, "B1": number_format})
     assert await _reasons(service, book) == {(1, 1): OTHER_MARKS, (2, 1): OTHER_MARKS}
-
-
-async def test_an_empty_text_that_a_formula_left_is_no_blank(service: EmbeddedService, tmp_path: Path):
-    path = make_book(tmp_path / "book.xlsx", {"A1": CALL, "A2": "=COUNTA(C1:C3)+0*A1", "C1": 1, "C2": "left", "C3": 2})
-    with Package(path) as package:
-        sheet = package.read("xl/worksheets/sheet1.xml")
-        cell = re.compile(rb'<c r="C2"[^>]*>.*?</c>')
-        package.write(
-            Target(path), {"xl/worksheets/sheet1.xml": cell.sub(b'<c r="C2" t="str"><v></v></c>', sheet, count=1)}
-        )
-    assert await _reasons(service, path) == {}
-    assert values(path, "Sheet1", "A2") == [3.0]
