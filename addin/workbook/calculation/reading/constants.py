@@ -19,7 +19,7 @@ _NO_LETTERS = re.compile(
 _ODD_LETTER = re.compile(r"(?![ymdhsxk])[^\W\d_]|\[\$-F[48]00\]", re.IGNORECASE)
 """What has a meaning in some languages only, or is a date as this computer shows it; an x or k is shown as it is."""
 
-_OTHER_MARKS = re.compile(r",(?=[#0?])(?![#0?]{3}(?![#0?]))|\.[#0?]*,(?=[#0?])|\.[#0?]+\.|\.#+0")
+_OTHER_MARKS = re.compile(r",(?=[#0?])(?![#0?]{3}(?![#0?]))(?![^;]*[.,])|\.[#0?]*,(?=[#0?])|\.[#0?]+\.|\.#+0")
 """Points and commas in a number format that mean something in languages with a decimal comma: `0,00`, `#.##0`."""
 
 MAX_REPEATED = 2_000
@@ -52,7 +52,7 @@ def has_other_marks(number_format: str) -> bool:
 
     >>> [has_other_marks(each) for each in ("0,00", "#.##0", "#.##0,00", "# ##0,0")]
     [True, True, True, True]
-    >>> [has_other_marks(each) for each in ("#,##0.00", "0.0,,", "#,##0,", "0.000", "dd.mm.yyyy", "000-0000")]
+    >>> [has_other_marks(each) for each in ("#,##0.00", "#,#.0", "#,##,,", "#,##0,", "0.000", "dd.mm.yyyy")]
     [False, False, False, False, False, False]
     """
     return _OTHER_MARKS.search(number_format) is not None
