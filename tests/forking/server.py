@@ -19,6 +19,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NoReturn
 
 PACKAGES = ("addin", "udfs", "dataservice")
@@ -36,15 +37,18 @@ LATER = (
     "rich.table",
     "typer._adapters",
 )
-"""What commands import while they run."""
+"""What commands import while they run; a part of a package that its lowest version does not have yet is left out."""
 
 
 def main() -> None:
     """Take connections from the socket whose descriptor is given, until its other end is closed."""
     sys.path[0] = ""  # the folder that the program runs in, as for a program of its own
     sys.modules["httpx._main"] = None  # type: ignore[assignment]  # as `addin` itself does
-    for name in (*_modules(), *LATER):
+    for name in _modules():
         importlib.import_module(name)
+    for name in LATER:
+        with suppress(ModuleNotFoundError):
+            importlib.import_module(name)
     assert threading.active_count() == 1, threading.enumerate()
     gc.freeze()
     control = socket.socket(fileno=int(sys.argv[1]))
