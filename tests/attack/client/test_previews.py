@@ -30,3 +30,16 @@ async def test_what_was_known_may_have_changed_and_the_preview_tells_what_that_c
     check = Check()
     await world(random.Random(number), sheets, check, "")
     assert check.found == []
+
+
+@pytest.mark.parametrize(
+    ("number", "sheets"),
+    [
+        pytest.param(9_120, 8, id="a series that was backfilled"),
+        pytest.param(9_061, 1, id="what reports on a signal under another name"),
+    ],
+)
+async def test_series_that_shrink_are_backfilled_or_come_late_cost_what_is_told(number, sheets):
+    check = Check()
+    await world(random.Random(number), sheets, check, "", random.Random(number))
+    assert check.found == []

@@ -72,7 +72,7 @@ async def test_windows_in_any_order_are_whole_or_refused(form, seed):
     chance = random.Random(f"{form} {seed}")
     bounds = {"has_start": chance.random() < 0.7, "has_end": chance.random() < 0.6}
     dense = Dense(chance.choice((24, 300, 999, 1_000, 1_440)), chance.choice((250, 997, 1_000)), form, **bounds)
-    service, clock = Scripted(dense), Clock(NEWEST.timestamp() + 3_600)
+    service, clock = Scripted(dense), Clock(NEWEST.timestamp() + chance.choice((3_600, 30 * 86_400)))
     async with service.client(clock) as client:
         for _ in range(4):
             if chance.random() < 0.3:
@@ -111,3 +111,15 @@ async def test_a_detail_of_one_day_alone_stops_no_window():
         for first in ("2026-08-17", "2026-08-14"):
             inside = [value for time, value in dense.values.items() if time >= first]
             assert (await client.observations("x.y", first)).values.tolist() == inside
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "silent"])
+@pytest.mark.parametrize("last", ["2026-08-16", "2026-08-17"])
+async def test_a_page_that_ends_within_the_last_day_of_a_window_is_not_its_end(form, last):
+    dense = Dense(300, 1_000, form, has_start=True, has_end=True)
+    inside = [value for time, value in dense.values.items() if time[:10] <= last]
+    a_month_later = NEWEST + timedelta(days=30)  # windows that ended lately are asked with an open end
+    async with Scripted(dense).client(Clock(a_month_later.timestamp())) as client:
+        assert len(inside) > 1_000
+        assert (await client.observations("x.y", "2026-08-13", last)).values.tolist() == inside
+        assert (await client.observations("x.y")).values.tolist() == list(dense.values.values())
