@@ -21,6 +21,7 @@ from dataservice.client import (
     WireResource,
 )
 from dataservice.errors import DataServiceError, NotFoundError, TierError
+from tests.dataservice.client.parts.scripted import Scripted, answer
 
 
 class Caller:
@@ -60,6 +61,18 @@ async def test_a_signal_comes_with_its_recent_history(call):
     assert detail.signal.slug == slug
     assert detail.history.values[-1] == detail.latest.value
     assert detail.to_frame().columns.tolist() == [slug]
+
+
+@pytest.mark.parametrize("name", ["codex", "almanac", "wire"])
+async def test_what_was_published_earlier_on_the_day_of_a_time_is_left_out(name):
+    records = [
+        {"id": f"i{hour}", "slug": f"p{hour}", "published_at": f"2026-06-30T{hour:02}:00:00Z"} for hour in (5, 3, 1)
+    ]
+    async with Scripted(lambda _: answer(records)).client() as client:
+        call = getattr(client, name)
+        assert len(await call(since="2026-06-30")) == 3
+        for since in ("2026-06-30T03:00Z", datetime(2026, 6, 30, 3, tzinfo=UTC)):
+            assert [item.published_at[11:13] for item in await call(since=since)] == ["05", "03"]
 
 
 async def test_dates_may_be_text_wherever_they_are_accepted(call):
