@@ -62,6 +62,7 @@ BAD_FILE = """async () => {
   await sheet.open(new File([new Uint8Array([80, 75, 3, 4, 0])], "Budget 2026.xlsx"));
   globalThis.confirm = before;
 }"""
+LIST = "document.querySelector('.o-autocomplete-dropdown')"
 QUIET = f"{SETTLED} && document.getElementById('progress').hidden"
 FRAME = "document.querySelector('#beside iframe').contentDocument?.documentElement?.dataset.ready === 'yes'"
 
@@ -136,7 +137,7 @@ SHEET = (
     State("arguments", all_of(_cell("D2"), typed('=DS.SIGNAL_HISTORY("us-cpi",')), ESCAPE, at_every_width=True),
     State("beside", all_of(TOGGLE_PANE, when(FRAME)), TOGGLE_PANE, at_every_width=True),
     State("as-text", TOGGLE_TEXT, TOGGLE_TEXT, at_every_width=True),
-    State("list", all_of(run(SHOW.format('"Dashboard"')), _cell("C18"), keys(("F2",))), ESCAPE),
+    State("list", all_of(run(SHOW.format('"Dashboard"')), _cell("C18"), keys(("F2",)), when(LIST)), ESCAPE),
     State("bad-file", run(BAD_FILE), at_every_width=True),
 )
 """Of the demo's book, one after the other."""
