@@ -30,7 +30,17 @@ TOOLS_END = """() => {
   });
   return tools.right <= cells.right && cells.right <= pane.left + 1;
 }"""
+ASKED = """() => {
+  const asked = performance.getEntriesByType("resource");
+  const how = (path) => asked.filter(({ name }) => name.endsWith(path)).map((each) => each.initiatorType);
+  return ["sheet/book", "registry.json", "status", "o_spreadsheet.xml"].map(how);
+}"""
 PROPOSALS = "[...document.querySelectorAll('.o-autocomplete-value')].map((each) => each.textContent.trim())"
+
+
+def test_what_the_page_needs_is_asked_for_once_and_before_its_scripts_run(chromium, service, tmp_path):
+    with empty_sheet(chromium, service, tmp_path) as page:
+        assert page.tab.evaluate(ASKED) == [["link"]] * 4
 
 
 def test_the_book_opens_on_the_sheet_that_it_names(shown):
