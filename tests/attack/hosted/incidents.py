@@ -77,16 +77,16 @@ def _whole_instance(made: Firm, number: int) -> None:
 
 
 def _change_data(made: Firm) -> None:
+    made.more += 1_000.0
     with Store(made.database) as store:
-        write_data(made.folder / "changed", SIGNALS, more=1_000.0)
-        import_directory(store, made.folder / "changed" / "many")
-    made.more = 1_000.0
+        import_directory(store, write_data(made.folder / f"changed by {made.more}", SIGNALS, more=made.more))
 
 
 def _take_key(made: Firm) -> None:
     with Store(made.database) as store:
         for record in store.keys.records():
             store.keys.revoke(record)
+    _change_data(made)  # who still has the old key can show none of it
 
 
 def _new_key(made: Firm) -> None:
@@ -97,6 +97,7 @@ def _new_key(made: Firm) -> None:
 def _small_quota(made: Firm) -> None:
     with Store(made.database) as store:
         made.use_key(store.create_key("pro", cap=30))
+    made.run_commands("systemctl reload addin@8765")
 
 
 def _larger_quota(made: Firm) -> None:
@@ -208,7 +209,7 @@ def incidents(stack: ExitStack, made: Firm) -> list[Incident]:
             also=frozenset({"AddinErrors"}),
             seen_s=60.0,
         ),
-        Incident("key-leaked", frozenset(), _take_key, _new_key, answered=False),
+        Incident("key-leaked", frozenset(), _take_key, mend=_new_key, answered=False),
     ]
 
 
