@@ -41,18 +41,22 @@ class Cost:
     at_least: int
     at_most: int | None
     likely: int = field(default=0, compare=False)
-    """How many it likely is where there is no highest number."""
+    """How many it likely is where there is no highest number; 0 where the lowest is."""
 
     def __add__(self, other: Cost) -> Cost:
         known = self.at_most is not None and other.at_most is not None
         most = (self.at_most or 0) + (other.at_most or 0)
-        return Cost(self.at_least + other.at_least, most if known else None, self.number + other.number)
+        return Cost(self.at_least + other.at_least, most if known else None, self._likely_with(other))
 
     def __or__(self, other: Cost) -> Cost:
         """Return what holds where it is open which of both it will be."""
         known = self.at_most is not None and other.at_most is not None
         most = max(self.at_most or 0, other.at_most or 0)
-        return Cost(min(self.at_least, other.at_least), most if known else None, max(self.number, other.number))
+        return Cost(min(self.at_least, other.at_least), most if known else None, max(self.likely, other.likely))
+
+    def _likely_with(self, other: Cost) -> int:
+        both = max(self.at_least, self.likely) + max(other.at_least, other.likely)
+        return both if self.likely or other.likely else 0
 
     @property
     def number(self) -> int:

@@ -41,7 +41,7 @@ from dataservice.client import (
     Source,
     WireResource,
 )
-from dataservice.client.cache.recent import is_whole
+from dataservice.client.cache.recent import is_whole, with_history
 from dataservice.client.contract import HISTORY_LIMIT, narrowed
 from dataservice.client.cost import NOTHING, UNKNOWN
 from dataservice.errors import DataServiceError, NotFoundError
@@ -206,8 +206,9 @@ class CostEstimator:
         if isinstance(resource, HistoryResource) and self._guess is Guess.EMPTY:
             found = Observations.empty() if known is None else cast("Observations", known.value)
             return cast("T", await self._taken_back(resource.slug, found))
-        is_moving = self._guess is Guess.DAILY or (self._guess is Guess.EMPTY and known is not None)
-        if isinstance(resource, SignalResource) and is_moving:
+        if isinstance(resource, SignalResource) and self._guess is Guess.EMPTY and known is not None:
+            return cast("T", with_history(detail := cast("SignalDetail", known.value), detail.history[-1:]))
+        if isinstance(resource, SignalResource) and self._guess is Guess.DAILY:
             return cast("T", await self._moved_on(resource, cast("Answer[SignalDetail] | None", known)))
         return guessed(resource, self._guess, self._now) if known is None else known.value
 

@@ -26,14 +26,25 @@ from typing import Any
 from dataservice.server import Store, import_directory, running, write_sample
 from dataservice.stores import SqliteStore
 from tests.attack.client.kills import shown
-from tests.attack.parts.killed import RESOURCES, client_of
+from tests.attack.parts.killed import DAILY, RESOURCES, client_of
 from tests.attack.parts.told import Told, conclude
 
 AS_OF = date(2026, 8, 31)
 A_FILE = 10
 """Rounds with one cache file, whose damage adds up."""
 PATIENCE_S = 60.0
-DAMAGE = ("none", "cut off", "overwritten in the middle", "overwritten at its head", "emptied", "side file gone")
+DAMAGE = (
+    "none",
+    "cut off",
+    "cut off at a page",
+    "bits flipped",
+    "bits flipped",
+    "overwritten in the middle",
+    "overwritten at its head",
+    "emptied",
+    "side file gone",
+)
+PAGE_BYTES = 4_096
 LIMITS = (0, 4_096, 20_000, 60_000, 200_000, 1_000_000)
 
 _context = multiprocessing.get_context("forkserver")
@@ -59,6 +70,13 @@ def damaged(path: Path, chance: random.Random) -> str:
     match kind:
         case "cut off":
             path.write_bytes(content[:at])
+        case "cut off at a page":
+            path.write_bytes(content[: at // PAGE_BYTES * PAGE_BYTES])
+        case "bits flipped":
+            flipped = bytearray(content)
+            for place in chance.choices(range(len(content)), k=chance.choice((1, 1, 3, 30))):
+                flipped[place] ^= 1 << chance.randrange(8)
+            path.write_bytes(flipped)
         case "overwritten in the middle":
             path.write_bytes(content[:at] + chance.randbytes(5_000) + content[at + 5_000 :])
         case "overwritten at its head":
@@ -85,6 +103,8 @@ def read_all(url: str, key: str, path: str, seed: int, limit: int | None, told: 
                 except Exception as error:  # noqa: BLE001 - that there is none is what is tested
                     read.append((RESOURCES.index(wanted), repr(error)))
                 await client.refresh(force=chance.random() < 0.2)
+            for number, slug in enumerate(DAILY, len(RESOURCES)):  # nothing ever changes here
+                read.append((number, f"{slug} was revised {len(await client.revisions(slug))} times"))
         await store.aclose()
         return read
 
@@ -108,7 +128,7 @@ def attack(rounds: int, seed: int, folder: Path) -> Found:
                         found, name, (service.url, key, str(file), chance.randrange(10**6), bound)
                     ):
                         if read != truth[index]:
-                            found.wrong.append(f"{name}: {RESOURCES[index]}: {str(read)[:300]}")
+                            found.wrong.append(f"{name}: {(*RESOURCES, *DAILY)[index]}: {str(read)[:300]}")
                 found.rounds += 1
     return found
 
