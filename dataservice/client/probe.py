@@ -178,6 +178,7 @@ class _Probe:
             reading=reading_field(self.looks),
             thin_details=self.looks.has_thin_details(),
             thin_over=PART_DAYS if self.looks.has_thin_windows() else 0,
+            keeps_last=self.looks.keeps_last(),
             lists=self.looks.lists(),
             newest_rows=self.looks.newest_rows(),
             version=next(filter(None, map(version_in, self.looks.answers.values())), ""),

@@ -24,7 +24,7 @@ from dataservice.stores import MemoryStore
 from tests.attack.parts.told import Told, conclude
 from tests.attack.services import cells
 from tests.attack.services.cells import CELLS, Cell, Verdict
-from tests.attack.services.foreign import FOREIGN, ForeignWorld
+from tests.attack.services.foreign import FOREIGN, UNSEEN_BY_ALL, ForeignWorld
 from tests.attack.services.least import least
 from tests.attack.services.revisions import invented
 from tests.attack.services.world import FIRST_DAY, LATER_DAY, URL, Databases, World, noon
@@ -203,7 +203,7 @@ def attack(wanted: Sequence[Mapping[str, str] | str], seed: int, *, probes: bool
             place = folder / str(number)
             place.mkdir()
             if isinstance(service, str):
-                world, told = ForeignWorld(databases, FOREIGN[service], place), service
+                world, told = ForeignWorld(databases, (FOREIGN | UNSEEN_BY_ALL)[service], place), service
             else:
                 world = World(databases, service, place)
                 told = str(world.variant)
@@ -264,7 +264,7 @@ def _told_requests(founds: Sequence[Found], ours: Sequence[Found]) -> int:
 
 def summed_up(founds: Sequence[Found], *, probes: bool) -> Told:
     """What was found in all, printed; a probe that names less than 95 of 100 deviations counts as wrong."""
-    ours = [found for found in founds if found.variant not in FOREIGN]
+    ours = [found for found in founds if found.variant not in FOREIGN | UNSEEN_BY_ALL]
     right, silently = sum(found.is_right for found in ours), sum(found.count(Verdict.WRONG) for found in founds)
     made_up = sum(len(found.invented) for found in founds)
     sys.stdout.write(f"{right} of {len(ours)} variants all right\n")

@@ -18,8 +18,8 @@ import httpx
 
 from dataservice.server.timestamps import parse_date
 from dataservice.server.variants.series import window_rows
-from tests.attack.services.backends import BACKENDS
-from tests.attack.services.losing import LOSING
+from tests.attack.services.backends import BACKENDS, LAGGING
+from tests.attack.services.losing import HIDING, LOSING
 from tests.attack.services.said import (
     Said,
     Way,
@@ -313,6 +313,10 @@ FOREIGN: dict[str, Way] = {
     **THINNED,
 }
 """By what is unusual of each."""
+
+
+UNSEEN_BY_ALL = HIDING | LAGGING
+"""What these leave out no look shows; they are visited by name alone."""
 
 
 class ForeignWorld(World):

@@ -67,6 +67,13 @@ def test_services_that_no_switch_describes_were_visited_too(visited):
     assert {found.variant for found in visited} >= {*UNDESCRIBED}
 
 
+def test_what_leaves_out_each_last_row_without_a_word_is_found_out_and_named_by_a_probe():
+    (found,) = attack(["no answer has its last row, unsaid"], seed=3, probes=True)
+    assert "the last row of an answer: left out" in found.deviations
+    wrong = {cell.name for _, cell, verdict, _ in found.verdicts if verdict is Verdict.WRONG}
+    assert wrong == set(), "lists count as parts"
+
+
 @pytest.mark.parametrize("name", ["details of weeks", "long windows of month ends"])
 def test_a_service_that_thins_series_out_is_right_after_a_probe(name):
     (found,) = attack([name], seed=3, probes=True)

@@ -129,6 +129,30 @@ class Looks:
         told = [found for found in (self.series("detail"), *self._windows()) if found is not None]
         return any(leaves_out(thin, full) for thin in self._windows() for full in told)
 
+    def keeps_last(self) -> bool | None:
+        """Return whether a window that says nothing of what follows shows its last row; None where no look tells.
+
+        Else it lacks the day that it ends on, and one up to today the newest.
+        """
+        told, tail, window = self._told(), self.tail(), self.series("window")
+        _, end = self.bounds.get("window", (None, None))
+        if tail is None or not (len(told) > 1 and len(tail)) or not self.says_nothing("all"):
+            return None
+        if tail.last_day == told.last_day:
+            return True
+        lacks_end = window is not None and end is not None and len(window) > 0 and window.last_day < end
+        return False if lacks_end and tail.last_day == told[:-1].last_day else None
+
+    def _told(self) -> Observations:
+        """All observations that the detail shows: its history and the latest one."""
+        history, latest = self.series("detail"), self.detail().get("latest")
+        found = Observations.empty() if history is None else history
+        try:
+            rows = [latest] if isinstance(latest, Mapping) else []
+            return found.merged(Observations.from_columns(*columns_of(rows, self.day_first)))
+        except (DataServiceError, ValueError):
+            return found
+
     def _windows(self) -> list[Observations]:
         found = [self.series(name) for name in ("all", "rest", "window", "without end", "without dates")]
         return [each for each in found if each is not None]

@@ -238,7 +238,11 @@ def _bounds(looks: Looks) -> Iterator[Finding]:
     is_in = found.first_day <= start
     yield Finding("start", "included", "included" if is_in else "excluded", does, differs=not is_in)
     is_in = found.last_day >= end
-    yield Finding("end", "included", "included" if is_in else "excluded", does, differs=not is_in)
+    if looks.keeps_last() is False:
+        does_then = "asks on behind a window, and takes lists for parts"
+        yield Finding("the last row of an answer", "there", "left out", does_then, differs=True)
+    else:
+        yield Finding("end", "included", "included" if is_in else "excluded", does, differs=not is_in)
     if (refused := looks.answers.get("far dates")) is not None:
         yield Finding("far dates", "accepted", str(refused.status), "asks from 1900 to 2099", differs=True)
 
