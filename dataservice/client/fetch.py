@@ -384,7 +384,9 @@ class Fetcher:
         is_up_to_today = pulled.complete and pulled.window.end == date.max
         if not (is_up_to_today and len(pulled.arrived) and self.evidence.now.may_lack_last):
             return
-        with suppress(NotFoundError):  # of some names a service has no detail
+        if isinstance(context.resource, SignalResource):
+            return  # the detail itself is what the window was asked for
+        with suppress(DataServiceError):  # of some names a service has no detail
             detail = (await self._read(SignalResource(slug), context.meter)).value
             if detail.last_day == pulled.arrived.last_day:
                 self.evidence.now = replace(self.evidence.now, keeps_last=True)

@@ -29,6 +29,9 @@ SHORT_DAYS = 90
 FEW = 6
 """Fewer rows do not show a rhythm."""
 
+MONTH_DAYS = 20.0
+"""So far apart are the fewest rows that may be what is left of a year: month ends, quarters."""
+
 OFF_STEP = 0.6
 """A newest row so much nearer to the one before it than the others are stands for a period that has not ended."""
 
@@ -56,7 +59,7 @@ def is_sparse(found: Observations) -> bool:
 def detail_may_be_thin(recent: Observations, seen: Evidence) -> bool:
     """Return whether a recent history, for which 365 were asked, may show only some of its days."""
     days = valued_days(recent)
-    if len(days) < 2 or _step(days) < SPARSE_DAYS:
+    if len(days) < 2 or _step(days) < (SPARSE_DAYS if len(days) >= FEW else MONTH_DAYS):
         return False
     if len(days) < HISTORY_LIMIT and _span(days) <= RECENT_DAYS:
         return True

@@ -52,7 +52,7 @@ def test_a_recent_history_of_few_rows_in_little_time_or_out_of_step_may_be_thinn
     assert detail_may_be_thin(recent, NOTHING_SEEN)
 
 
-@pytest.mark.parametrize("recent", [every(1, 365), every(1, 20), month_starts(241), month_starts(365), every(7, 1)])
+@pytest.mark.parametrize("recent", [every(1, 365), every(1, 20), month_starts(241), month_starts(365), every(7, 5), every(7, 1)])
 def test_a_daily_one_and_a_long_one_in_the_usual_steps_is_taken_as_it_is(recent):
     assert not detail_may_be_thin(recent, NOTHING_SEEN)
 
