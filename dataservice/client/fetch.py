@@ -166,6 +166,8 @@ class Fetcher:
         if leaves_out(detail.history, known.observations):
             await self._distrust_details()
             value = newest_alone(detail)
+        elif tells_alike(detail.history, known.observations):
+            value = detail
         else:
             value = self._details.relied_on(detail, self.evidence.now)
         return (detail, payload) if value is detail else (value, pack(value))
@@ -284,7 +286,8 @@ class Fetcher:
         Others are compared with what is known of their days otherwise.
         """
         found = arrived.observations
-        if not (arrived.begins_early or window_may_be_thin(found, history.observations, self.evidence.now)):
+        is_doubtful = window_may_be_thin(found, history.observations, self.evidence.now)
+        if not (arrived.begins_early or is_doubtful) or self._details.proves(resource.slug, found):
             return history, await self._is_thinned_out(resource.slug, history, arrived)
         days = check_window(found)
         history = await self._pull_at_once(resource, history, days, context, is_check=True)

@@ -13,8 +13,8 @@ from cachetools import LRUCache
 
 from dataservice.client.cache.history import after_pull, is_revision
 from dataservice.client.cache.spans import OVERLAP, History, Newest, Span, check_from
-from dataservice.client.contract.completeness.density import detail_may_be_thin
-from dataservice.client.contract.completeness.evidence import Evidence
+from dataservice.client.contract.completeness.density import RECENT_DAYS, detail_may_be_thin
+from dataservice.client.contract.completeness.evidence import Evidence, days_over
 from dataservice.client.contract.completeness.looks import as_known
 from dataservice.client.contract.completeness.thinning import leaves_out, tells_alike
 from dataservice.client.contract.forms import is_common_size
@@ -222,6 +222,11 @@ class DoubtfulDetails:
     def told(self, slug: str) -> Observations:
         """What the recent history said that is not relied on."""
         return self._told.get(slug, Observations.empty())
+
+    def proves(self, slug: str, found: Observations) -> bool:
+        """Whether a window shows the same days as a recent history of so long a time that it was hardly thinned out."""
+        told = self.told(slug)
+        return days_over(told) > RECENT_DAYS and tells_alike(told, found)
 
     def contradicted(self, slug: str, found: Observations) -> bool:
         """Whether a window shows days that the recent history left out; one that shows the same proves it."""

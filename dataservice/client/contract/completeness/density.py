@@ -20,7 +20,7 @@ from dataservice.observations import Observations
 SPARSE_DAYS = 2.0
 """Rows that are so far apart in the middle may be a part of daily ones."""
 
-RECENT_DAYS = 560
+RECENT_DAYS = 550
 """365 observations of every working day span no more: fewer rows in so little time may be what is left of them."""
 
 SHORT_DAYS = 90
@@ -65,7 +65,11 @@ def detail_may_be_thin(recent: Observations, seen: Evidence) -> bool:
         return True
     if seen.dense_detail or seen.natural >= OFTEN:
         return False
-    return _is_unusual(days, recent) or (len(days) >= HISTORY_LIMIT and not _are_month_starts(days))
+    return (
+        _is_unusual(days)
+        or _are_averages(recent[:-1], recent[-1:])
+        or (len(days) >= HISTORY_LIMIT and not _are_month_starts(days))
+    )
 
 
 def window_may_be_thin(found: Observations, known: Observations, seen: Evidence) -> bool:
@@ -82,9 +86,9 @@ def window_may_be_thin(found: Observations, known: Observations, seen: Evidence)
         return True
     if _span(days) <= seen.dense_rows:
         return False
-    if _is_unusual(days, found):
+    if _is_unusual(days):
         return seen.natural < ALWAYS
-    is_usual = _are_month_starts(days) and _step(days) <= USUAL_STEPS[2][1]
+    is_usual = _are_month_starts(days) and _step(days) <= USUAL_STEPS[2][1] and not _are_worked_out(found)
     return not is_usual and seen.natural < OFTEN
 
 
@@ -126,14 +130,22 @@ def valued_days(found: Observations) -> NDArray[np.datetime64]:
     return np.unique(valued.astype("datetime64[D]"))
 
 
-def _is_unusual(days: NDArray[np.datetime64], found: Observations) -> bool:
+def _is_unusual(days: NDArray[np.datetime64]) -> bool:
     """Return whether the rows stand in steps that no series is published in, or the newest lies within one."""
     steps, step = np.diff(days).astype(int), _step(days)
     if len(days) >= FEW and steps[-1] < OFF_STEP * step:
         return True
-    is_usual = any(low <= step <= high for low, high in USUAL_STEPS)
+    return not any(low <= step <= high for low, high in USUAL_STEPS)
+
+
+def _are_averages(history: Observations, latest: Observations) -> bool:
+    """Return whether most values have more decimals than anybody publishes, and the latest one, told apart, has not."""
+    return _are_worked_out(history) and not _are_worked_out(latest)
+
+
+def _are_worked_out(found: Observations) -> bool:
     values = found.values[~np.isnan(found.values)]
-    return not is_usual or bool(np.mean(decimals_of(values) >= WORKED_OUT) > 0.5)
+    return len(values) > 0 and bool(np.mean(decimals_of(values) >= WORKED_OUT) > 0.5)
 
 
 def _are_month_starts(days: NDArray[np.datetime64]) -> bool:

@@ -52,9 +52,18 @@ def test_a_recent_history_of_few_rows_in_little_time_or_out_of_step_may_be_thinn
     assert detail_may_be_thin(recent, NOTHING_SEEN)
 
 
-@pytest.mark.parametrize("recent", [every(1, 365), every(1, 20), month_starts(241), month_starts(365), every(7, 5), every(7, 1)])
+@pytest.mark.parametrize(
+    "recent", [every(1, 365), every(1, 20), month_starts(241), month_starts(365), every(7, 5), every(7, 1)]
+)
 def test_a_daily_one_and_a_long_one_in_the_usual_steps_is_taken_as_it_is(recent):
     assert not detail_may_be_thin(recent, NOTHING_SEEN)
+
+
+def test_values_worked_out_beside_a_latest_one_that_is_not_may_be_averages():
+    days = month_starts(241).times.astype("datetime64[D]").tolist()
+    averages = np.sqrt(np.arange(241) + 2.0)
+    assert not detail_may_be_thin(series(days, averages), NOTHING_SEEN), "the latest has as many decimals"
+    assert detail_may_be_thin(series(days, [*averages[:-1], 15.5]), NOTHING_SEEN)
 
 
 def test_after_a_full_daily_one_long_ones_are_taken_as_they_are_and_short_ones_are_not():
