@@ -76,14 +76,14 @@ class _Worker:
         """Return whether it has begun to answer."""
         return bool(self._beat.value > 0.0)
 
-    def problem(self, now: float, awake_since: float) -> str | None:
+    def problem(self, now: float, awake_since: float, stall_s: float) -> str | None:
         """Return why it has to be ended; None while it does its work. This process itself moves since `awake_since`."""
         if self.ends_by is not None:
             return "did not end in time" if now > self.ends_by else None
         if not self.answers:
             return f"did not begin within {LOAD_S:g} s" if now - max(self.began_at, awake_since) > LOAD_S else None
-        is_still = now - max(self._beat.value, awake_since) > STALL_S
-        return f"has not moved for {STALL_S:g} s" if is_still else None
+        is_still = now - max(self._beat.value, awake_since) > stall_s
+        return f"has not moved for {stall_s:g} s" if is_still else None
 
     def stop(self, within_s: float) -> None:
         """Tell it to end what is under way."""
@@ -115,12 +115,13 @@ class WorkerProcesses:
         count: int,
         *,
         stop_s: float,
+        stall_s: float = STALL_S,
         reload: Callable[[], Work | None] = lambda: None,
         let_go: Callable[[], object] = lambda: None,
     ) -> None:
         self._work = work
         self._count = count
-        self._stop_s = stop_s
+        self._stop_s, self._stall_s = stop_s, stall_s
         self._reload = reload
         self._let_go = let_go
         self._workers: list[_Worker] = []
@@ -173,7 +174,7 @@ class WorkerProcesses:
         for worker in (*self._workers, *self._leaving):
             if not worker.process.is_alive():
                 self._gone(worker, now)
-            elif problem := worker.problem(now, self._awake_since):
+            elif problem := worker.problem(now, self._awake_since, self._stall_s):
                 _log.error("worker %s %s; it is ended", worker.process.pid, problem)
                 worker.kill(dump=True)
                 self._gone(worker, now)
@@ -210,7 +211,7 @@ class WorkerProcesses:
             wait([told, *(each.process.sentinel for each in left)], LOOK_S)
             is_hurried = told.poll() and told.recv() is not None
             for worker in left:
-                if is_hurried or worker.problem(time.monotonic(), self._awake_since):
+                if is_hurried or worker.problem(time.monotonic(), self._awake_since, self._stall_s):
                     _log.error("worker %s is killed", worker.process.pid)
                     worker.kill(dump=not is_hurried)
         for worker in everyone:
