@@ -74,6 +74,10 @@ class Guess(Enum):
     MISSING = "nothing of that name"
 
 
+_LEFT = {Guess.EMPTY: 1, Guess.MISSING: 0}
+"""How many observations of a known signal are taken to be left where most were taken back."""
+
+
 class AfterRefresh:
     """A client as it will be right after a refresh: nothing is blocked, and by force nothing is fresh."""
 
@@ -206,8 +210,10 @@ class CostEstimator:
         if isinstance(resource, HistoryResource) and self._guess is Guess.EMPTY:
             found = Observations.empty() if known is None else cast("Observations", known.value)
             return cast("T", await self._taken_back(resource.slug, found))
-        if isinstance(resource, SignalResource) and self._guess is Guess.EMPTY and known is not None:
-            return cast("T", with_history(detail := cast("SignalDetail", known.value), detail.history[-1:]))
+        if isinstance(resource, SignalResource) and self._guess in _LEFT and known is not None:
+            detail = cast("SignalDetail", known.value)
+            left = len(detail.history) and _LEFT[self._guess]
+            return cast("T", with_history(detail, detail.history[len(detail.history) - left :]))
         if isinstance(resource, SignalResource) and self._guess is Guess.DAILY:
             return cast("T", await self._moved_on(resource, cast("Answer[SignalDetail] | None", known)))
         return guessed(resource, self._guess, self._now) if known is None else known.value

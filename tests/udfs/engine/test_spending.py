@@ -84,6 +84,14 @@ async def test_many_unknown_names_in_two_processes_cost_a_look_into_the_catalogu
     assert await told() == 0
 
 
+@pytest.mark.parametrize("name", ["spx", "SPX", "cpi"])
+async def test_a_shortcode_in_any_case_is_looked_up_before_it_is_asked_for_in_vain(service, name):
+    async with session_on(service) as session:
+        await session.answer([Call("SIGNAL", (name,))])
+    assert next(request.partition("?")[0] for request in service.running.requests) == "/v1/signals"
+    assert service.running.request_count == 2
+
+
 async def test_names_that_exist_cost_no_look_into_the_catalogue(service):
     slugs = ("us-cpi", "us-10y", "sp-500", "wb.gold", "btc-usd", "cboe.vix")
     async with session_on(service) as session:

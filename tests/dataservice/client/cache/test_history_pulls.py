@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dataservice.client import AsyncClient, HistoryResource, SignalResource
-from dataservice.errors import DataServiceError, ServerFailedError
+from dataservice.errors import DataServiceError, ServerFailedError, TooManyPagesError
 from dataservice.observations import Observations
 from dataservice.stores import MemoryStore, SqliteStore
 from tests.dataservice.client.parts.clocks import Clock
@@ -56,6 +56,14 @@ async def test_ten_thousand_observations_take_eleven_requests_and_their_refresh_
         assert (second.value == first.value, second.requests) == (True, 1)
     thirty_before_the_last = (shared_data / "observations" / "eia.wti.spot.csv").read_text().splitlines()[-31][:10]
     assert real_service.running.requests[-1].endswith(f"/observations?start={thirty_before_the_last}&end=2199-12-31")
+
+
+async def test_a_window_of_which_a_page_tells_too_many_is_refused_before_the_others_are_read():
+    series = Series(9_000)
+    async with series.service.client(max_pages=5) as client:
+        with pytest.raises(TooManyPagesError, match="take more than 5 requests"):
+            await client.read(X)
+    assert len(series.service.requests) <= 2
 
 
 async def test_what_arrived_is_what_the_service_has(real_service, shared_data):
