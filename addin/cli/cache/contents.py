@@ -26,8 +26,6 @@ from dataservice.client.archive.archive import Archive
 from dataservice.client.archive.coverage import NEVER_YET
 from dataservice.client.cache.inventory import SEALED, Amount, KeyShare, cached_slugs, key_shares
 from dataservice.client.contract import moment_of, utc_day_of
-from dataservice.client.contract.requests import can_exist
-from dataservice.client.contract.resources import SignalResource
 from dataservice.client.network.credentials import ApiKey, sealed_for
 from dataservice.stores import ResilientStore, SqliteStore, Store, StoreAwayError
 from dataservice.stores.migrate_unsealed import migrate_unsealed
@@ -211,9 +209,6 @@ async def clear_signals(signals: Sequence[str], *, all_keys: bool) -> None:
 
     Of another key nobody else can tell what is sealed: its users' backends delete that before they answer again.
     """
-    for slug in signals:
-        if not can_exist(SignalResource(slug)):
-            raise AddinError(f"{slug!r} is no name of a signal")
     async with open_cache() as cache:
         if not all_keys:
             await cache.archive()

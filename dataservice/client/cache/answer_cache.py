@@ -16,7 +16,7 @@ from dataservice.client.cache.recent import looked_at, not_behind, with_history
 from dataservice.client.cache.signal_answers import SignalAnswers
 from dataservice.client.cache.stored_answers import is_better, size_of
 from dataservice.client.contract.completeness.looks import SEVERAL
-from dataservice.client.contract.requests import HISTORY_LIMIT
+from dataservice.client.contract.requests import HISTORY_LIMIT, can_exist
 from dataservice.client.contract.resources import CatalogueResource, HistoryResource, Resource, SignalResource
 from dataservice.client.contract.results import Page, SignalDetail, may_be_cut
 from dataservice.client.contract.windows import Window, day_after
@@ -74,7 +74,7 @@ class AnswerCache(SignalAnswers):
         self._absent.pop(slug, None)
         self._looked.pop(slug, None)
         purged = 0
-        for resource in (detail, windows) if self.scope is not None else ():
+        for resource in (detail, windows) if self.scope is not None and can_exist(detail) else ():
             name = self.name(resource)
             kept = await self._store.get(name)
             if kept is not None and kept.payload != PURGED and kept.fetched_at <= at + CLOCK_SKEW_S:

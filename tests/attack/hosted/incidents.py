@@ -155,22 +155,9 @@ class _Filled:
         (made.folder / "cache" / "old.log").unlink()
 
 
-def incidents(stack: ExitStack, made: Firm) -> list[Incident]:
-    """The incidents, in the order in which they are made; a full disk where a small one could be made."""
-    database, poison, filled = ExitStack(), _Poison(), _Filled()
-    stack.callback(database.close)
-    stack.callback(poison.close)
-    disk = [Incident("disk-full", frozenset({"AddinDiskFull"}), filled.begin, mend=filled.end)]
+def _away(database: ExitStack) -> list[Incident]:
+    """Incidents in which something that the backend stands on is away; `database` closed is one that is back."""
     return [
-        Incident("quota-spent", frozenset({"AddinQuotaLow"}), _small_quota, mend=_larger_quota, seen_s=40.0),
-        Incident(
-            "certificate-expired",
-            frozenset({"AddinCertificateEnds"}),
-            _expired,
-            mend=lambda made: made.show_certificate(dt.datetime.now(dt.UTC)),
-            seen_s=120.0,
-        ),
-        *(disk if made.has_disk else ()),
         Incident(
             "service-down",
             frozenset({"AddinServiceAway"}),
@@ -200,6 +187,26 @@ def incidents(stack: ExitStack, made: Firm) -> list[Incident]:
         Incident(
             "worker-stuck", frozenset({"AddinDown"}), lambda made: _whole_instance(made, signal.SIGSTOP), answered=False
         ),
+    ]
+
+
+def incidents(stack: ExitStack, made: Firm) -> list[Incident]:
+    """The incidents, in the order in which they are made; a full disk where a small one could be made."""
+    database, poison, filled = ExitStack(), _Poison(), _Filled()
+    stack.callback(database.close)
+    stack.callback(poison.close)
+    disk = [Incident("disk-full", frozenset({"AddinDiskFull"}), filled.begin, mend=filled.end)]
+    return [
+        Incident("quota-spent", frozenset({"AddinQuotaLow"}), _small_quota, mend=_larger_quota, seen_s=40.0),
+        Incident(
+            "certificate-expired",
+            frozenset({"AddinCertificateEnds"}),
+            _expired,
+            mend=lambda made: made.show_certificate(dt.datetime.now(dt.UTC)),
+            seen_s=120.0,
+        ),
+        *(disk if made.has_disk else ()),
+        *_away(database),
         Incident("wrong-data", frozenset(), _change_data),
         Incident(
             "poison-workbook",
