@@ -21,6 +21,7 @@ from dataservice.client.contract.completeness.density import (
     after_dense_window,
     after_detail,
     check_window,
+    detail_may_be_thin,
     is_sparse,
     same_days,
     window_may_be_thin,
@@ -162,7 +163,9 @@ class Fetcher:
         if not is_sparse(detail.history):
             self.evidence.now = after_detail(self.evidence.now, detail.history)
             return detail, payload
-        known = await self._cache.history_at_hand(slug, self._clock())
+        known = self._cache.history_without_detail(slug)
+        if known.spans or detail_may_be_thin(detail.history, self.evidence.now):  # else no look into the store
+            known = await self._cache.history_at_hand(slug, self._clock())
         if leaves_out(detail.history, known.observations):
             await self._distrust_details()
             value = newest_alone(detail)
