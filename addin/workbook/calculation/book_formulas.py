@@ -153,7 +153,7 @@ class FormulaReader:
             areas = [*areas, *shape.areas, *(_in_row(area, place[1][0]) for area in shape.rows)]
         if shape.sized:
             areas = [*areas, *(area for each in shape.sized if (area := sized_like(references, each)) is not None)]
-        placed = [(area.sheet or sheet, area) for area in areas]
+        placed = [(area.sheet or sheet, area) for area in (*areas, *formula.headers)]
         return BookFormula(place, formula, shape, references, placed)
 
     def _with_table(self, text: str, place: Place) -> str:

@@ -35,6 +35,8 @@ class Formula(NamedTuple):
     """Whether its area follows the size of its result, as a spill does."""
     is_calculated: bool = True
     """Whether the file holds a result."""
+    headers: tuple[Area, ...] = ()
+    """The formulas and values beside a data table, on which it rests as it does on what its text names."""
 
     @property
     def area(self) -> Area:
@@ -64,9 +66,10 @@ class FormulaReader:
         if kind == "dataTable":  # what Excel shows for it in a cell
             text = f"TABLE({attributes.get('r1', '')},{attributes.get('r2', '')})"
         area = area_of(attributes.get("ref", "")) if kind in ("array", "dataTable") else None
+        headers = tuple(_headers(area, attributes)) if area is not None and kind == "dataTable" else ()
         if area is not None and (area.first_row, area.first_column) != spot:
             area = None
-        return Formula(text, spot, area, kind in ("array", "dataTable"), is_dynamic, is_calculated)
+        return Formula(text, spot, area, kind in ("array", "dataTable"), is_dynamic, is_calculated, headers)
 
     def _written_out(self, spot: Spot, index: str, text: str) -> str:
         if text:
@@ -74,6 +77,16 @@ class FormulaReader:
             return text
         parts, origin = self._shared.get(index, ([], spot))
         return "".join(_moved(part, spot[0] - origin[0], spot[1] - origin[1]) for part in parts)
+
+
+def _headers(table: Area, attributes: Mapping[str, str]) -> Iterator[Area]:
+    """The row above a data table and the column to its left; one with two input cells has its formula in the corner."""
+    row, column, last_row, last_column, _ = table
+    corner = 1 if attributes.get("dt2D") in ("1", "true") else 0
+    if row > 1:
+        yield Area(row - 1, max(column - corner, 1), row - 1, last_column)
+    if column > 1:
+        yield Area(row, column - 1, last_row, column - 1)
 
 
 def _moved(token: Token, rows: int, columns: int) -> str:

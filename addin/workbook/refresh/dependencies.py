@@ -104,9 +104,9 @@ class Dependencies:
         cells = by_sheet(changed)
         return any(
             sheet in cells and cells[sheet].first_inside(area) is not None
-            for place, areas, _ in self._calculations()
-            if place not in besides
-            for sheet, area in areas
+            for sheet_name, formula in self._others()
+            if (sheet_name, formula.spot) not in besides
+            for sheet, area in self._areas_of(sheet_name, formula)
         )
 
     def _argument_areas(self, cell: OurCell) -> Iterator[SheetArea]:
@@ -141,26 +141,40 @@ class Dependencies:
 
     @cached_property
     def _calculated(self) -> dict[str, CellIndex]:
-        """The cells with a formula that is not ours."""
-        names = self._book.sheet_names
-        places = ((name, spot) for name in names for spot, _ in self._book.formulas(name))
-        return by_sheet(place for place in places if place not in self._owners)
+        """The cells that show the result of a formula that is not ours."""
+        found = self._others()
+        return by_sheet(
+            (sheet, spot) for sheet, formula in found for spot in (formula.spot, *self._filled(sheet, formula))
+        )
 
     @cached_property
     def _influenced(self) -> Influence:
         return Influence(self._calculations(), self._owned)
 
     def _calculations(self) -> Iterator[Calculation]:
-        """Every formula of the book that is not ours, with the areas that it refers to."""
+        """Every formula of the book that is not ours, with the areas that it refers to, and the cells it fills."""
+        for sheet, formula in self._others():
+            calls_ours = self._book.calls(formula.text, self._namespace)
+            yield (sheet, formula.spot), self._areas_of(sheet, formula), calls_ours
+            for spot in self._filled(sheet, formula):
+                yield (sheet, spot), [(sheet, Area(*formula.spot, *formula.spot))], False
+
+    def _others(self) -> Iterator[tuple[str, Formula]]:
+        """The formulas that are not ours, each with its sheet."""
         for sheet in self._book.sheet_names:
             for spot, formula in self._book.formulas(sheet):
                 if (sheet, spot) not in self._owners:
-                    areas = self._referred(formula.text, sheet)
-                    yield (sheet, spot), areas, self._book.calls(formula.text, self._namespace)
+                    yield sheet, formula
 
-    def _referred(self, text: str, sheet: str) -> list[SheetArea]:
-        found = []
-        for reference in references(text):
+    def _filled(self, sheet: str, formula: Formula) -> Iterator[Spot]:
+        """The other cells that an array formula or a data table fills."""
+        if not formula.area.is_cell:
+            yield from (spot for spot in self._book.sheet(sheet).spots_in(formula.area) if spot != formula.spot)
+
+    def _areas_of(self, sheet: str, formula: Formula) -> list[SheetArea]:
+        """The areas that a formula refers to, and those beside a data table."""
+        found = [(sheet, area) for area in formula.headers]
+        for reference in references(formula.text):
             areas = self._behind(reference, sheet) if isinstance(reference, Named) else (reference,)
             for area in areas:
                 with suppress(Unworkable):  # a sheet that is not there
