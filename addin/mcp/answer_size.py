@@ -18,7 +18,7 @@ MAX_TOKENS = 20_000
 MAX_BYTES = 48_000
 """An answer is sent twice, as text and as structured content: both together stay below 100 kB."""
 
-_PIECES = re.compile(r"[a-zA-Z]{1,3}|[0-9]{1,3}| |[^\sa-zA-Z0-9]|\s")
+_PIECES = re.compile(r"[a-zA-Z]{1,3}|[0-9]{1,3}|[^a-zA-Z0-9 ]")
 
 MIN_TEXT_CHARS = 200
 """A text that does not fit is not cut shorter than this; then a field is left out."""
@@ -42,7 +42,7 @@ def tokens_at_most(text: str) -> int:
     >>> tokens_at_most('["2026-05-01",335.1]')
     14
     """
-    return sum(1 if piece.isascii() else 2 for piece in _PIECES.findall(text) if piece != " ")
+    return len(_PIECES.findall(text)) + len(text) - len(text.encode("ascii", "ignore"))
 
 
 def fits(result: Mapping[str, Any]) -> bool:
@@ -61,15 +61,24 @@ def shortened(result: dict[str, Any], name: str | None = None, goes_on: GoesOn =
         return result
     if name is None or not result[name]:
         return _clipped(result)
-    fewest, most = 0, len(result[name])
-    while fewest < most:
-        middle = (fewest + most + 1) // 2
-        if fits(_first(result, name, middle, goes_on)):
-            fewest = middle
-        else:
-            most = middle - 1
-    shorter = _first(result, name, max(1, fewest), goes_on)
-    return shorter if fewest else _clipped(shorter)
+    count = _most_items(result, name, goes_on)
+    while count and not fits(_first(result, name, count, goes_on)):
+        count -= 1  # how to go on takes more for so many than for one
+    shorter = _first(result, name, max(1, count), goes_on)
+    return shorter if count else _clipped(shorter)
+
+
+def _most_items(result: Mapping[str, Any], name: str, goes_on: GoesOn) -> int:
+    """Return how many items fit beside the rest of the result; each is looked at once, as that takes long."""
+    items = result[name]
+    rest = orjson.dumps({**_first(result, name, 1, goes_on), name: []})
+    room, tokens = MAX_BYTES - len(rest), MAX_TOKENS - tokens_at_most(rest.decode())
+    for count, item in enumerate(reversed(items) if name == ROWS else items):
+        text = orjson.dumps(item)
+        room -= len(text) + 1  # with its comma
+        if room < 0 or (tokens := tokens - tokens_at_most(text.decode()) - 1) < 0:
+            return count
+    return len(items)
 
 
 def _first(result: Mapping[str, Any], name: str, count: int, goes_on: GoesOn) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def http_app(settings: Settings, token: str) -> Starlette:
             Accounting,
             backend.memory,
             send_timeout_s=settings.receive_timeout_s,
-            goes_first=lambda request: backend.knows(_bearer(request)),
+            goes_first=lambda request: request.method != "POST" or backend.knows(_bearer(request)),
         ),
         Middleware(SecurityMiddleware, settings),
         Middleware(Callers, backend, token),

@@ -21,7 +21,7 @@ from addin.protocol.pending_batch import GuardedReader, PendingBatch
 from dataservice.client import Answer, AsyncClient, Bound, Catalogue, CatalogueResource, Meter, Resource
 from dataservice.client.contract import CATALOGUE_AGE_S, utc_day
 from dataservice.errors import BoundReachedError
-from udfs.engine import EVER, Run, Stale
+from udfs.engine import EVER, Run, Stale, in_turns
 from udfs.engine import answer as answer_runs
 from udfs.errors import UdfError, error_cell
 
@@ -69,7 +69,10 @@ class ToolRunner:
             await self._read(run, PendingBatch(consent_for(self._client, self._bounded(bound)), how, bound), now)
         if run.error is not None:
             raise ToolFailure(self._failure(run, run.error, tool)) from None
-        return self._result(run, tool)
+        result: dict[str, Any] = {}
+        async for (ended,) in in_turns([run]):  # thousands of rows take a turn of their own
+            result = self._result(ended, tool)
+        return result
 
     async def catalogue(self) -> Catalogue:
         """The catalogue, without a request where one of the last day is at hand; what it spends is told later.

@@ -119,13 +119,16 @@ class Session:
         reporter = batch.follower = Reporter(
             listener, places, lambda first, run: outcome_of(equal.firsts[first], run, bindings, self._clock())
         )
-        for part in _in_order(equal, range(len(equal.firsts))):
-            async for first in cooperative(part):
-                run = equal.run(first)
-                if isinstance(run, Run):
-                    batch.begin(run)
-                reporter.begun(first, run)
-            await batch.end()
+        try:
+            for part in _in_order(equal, range(len(equal.firsts))):
+                async for first in cooperative(part):
+                    run = equal.run(first)
+                    if isinstance(run, Run):
+                        batch.begin(run)
+                    reporter.begun(first, run)
+                await batch.end()
+        finally:
+            batch.follower = None  # it leads back to the batch: all the calls would wait for a collection
 
     async def _run(self, equal: EqualCalls, batch: Batch, after_part: Callable[[], None] | None = None) -> None:
         for part in _in_order(equal, equal.open):

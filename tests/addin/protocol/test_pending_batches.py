@@ -1,6 +1,7 @@
 """A load fetches for those who still want it, and for nobody else."""
 
 import asyncio
+import gc
 
 from tests.attack.loads.world import ASK_ABOVE, SLUGS, Page, World
 
@@ -71,3 +72,18 @@ async def test_a_drop_harms_no_other_page_that_wants_the_same():
         await asyncio.gather(*map(world.post, pages))
     assert world.service.count == 1
     await world.end()
+
+
+async def test_a_load_that_ended_leaves_nothing_for_the_garbage_collector():
+    world = World(1)
+    wrong = [b'["NO_SUCH_FUNCTION_%d"]' % number for number in range(1_000)]
+    gc.collect()
+    gc.disable()
+    try:
+        await world.loads.answer(wrong, "")
+        await tasks_done(world)
+        world.loads.forget()
+        assert gc.collect() < len(wrong)
+    finally:
+        gc.enable()
+        await world.end()

@@ -269,12 +269,13 @@ class Caller:
         headers = {"host": parts.netloc, "content-type": "application/json", **key_headers(key)}
         headers |= {"x-forwarded-for": f"198.51.100.{number % 250}", "content-length": str(len(body))}
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        self._rest = memoryview(f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + body)
+        self._parts = f"POST {path} HTTP/1.1\r\n{head}\r\n".encode(), body  # which all callers share
 
     def send(self) -> None:
         """Send it all, as far as it is taken."""
         with suppress(OSError):
-            self._socket.sendall(self._rest)
+            for part in self._parts:
+                self._socket.sendall(part)
 
     def close(self) -> None:
         """Leave, also in the middle of sending."""
