@@ -89,7 +89,7 @@ COMMANDS = {
     ),
     "loadtest": CommandEntry(
         "addin.cli.commands.loadtest:loadtest",
-        "Simulate many users who recalculate at once, and show how long they wait.",
+        "Simulate many users who open workbooks and recalculate at once, and show how long they wait.",
     ),
     "autostart": CommandEntry(
         "addin.cli.commands.autostart:app",

@@ -34,7 +34,7 @@ def loadtest(
     workers: Annotated[int, typer.Option(min=1, max=64, help="Workers of the made-up backend.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Simulate many users who open their workbooks in the morning and then recalculate, and show how long they wait.
+    """Simulate many users who open workbooks and recalculate at once, and show how long they wait.
 
     In the morning each user's cells are loaded from the service, nine signals each: the made-up backend begins with an
     empty cache. A backend that is named asks for what it does not know, with --cold for everything again, which costs
