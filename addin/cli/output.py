@@ -18,6 +18,7 @@ import orjson
 
 from addin.errors import AddinError
 from dataservice.terminal import echo, escaped, printable
+from udfs.arguments import CELL_ERRORS
 from udfs.cells import EPOCH, Scalar
 from udfs.errors import CellError, ErrorCode
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 _FORMULA_STARTS = frozenset("=+-@\N{MINUS SIGN}")
 """Text that begins like this, in any width, is evaluated by a spreadsheet program that opens a CSV file."""
+
+
+_OURS = frozenset[str](ErrorCode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +79,31 @@ def engine_value(answer: Mapping[str, Any]) -> Any:
     return [*header, *(list(row) for row in zip(*columns, strict=True))]
 
 
+def errors_in(answer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The answer if it is an error, or the errors in its columns."""
+    values = [answer, *(value for column in answer.get("columns", ()) for value in column["values"])]
+    return (value for value in values if isinstance(value, Mapping) and "error" in value)
+
+
+def as_argument(value: Any) -> Any:
+    """What the calculation engine gives to a call of ours, as hosts send it: an error is its code.
+
+    >>> as_argument([["us-cpi", {"error": "#DIV/0!"}]])
+    [['us-cpi', '#DIV/0!']]
+    """
+    if isinstance(value, list):
+        return [as_argument(each) for each in value]
+    return value["error"] if isinstance(value, Mapping) else value
+
+
 def worked_out_answer(rows: Sequence[Sequence[Scalar]], errors: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a formula's result as an answer; an error has the message of one of the `errors` that went into it."""
+    """Return a formula's result as an answer.
+
+    An error has its own code, and the message of one of the calls' `errors` with that code, where there is one.
+
+    >>> worked_out_answer([[CellError(ErrorCode.NA, "#DIV/0!")]], [])
+    {'error': '#DIV/0!', 'message': 'the formula comes to #DIV/0!'}
+    """
     values = [[_worked_out_value(cell, errors) for cell in row] for row in rows]
     if len(rows) == 1 and len(rows[0]) == 1:
         value = values[0][0]
@@ -88,9 +115,14 @@ def worked_out_answer(rows: Sequence[Sequence[Scalar]], errors: Sequence[Mapping
 def _worked_out_value(cell: Scalar, errors: Sequence[Mapping[str, Any]]) -> Any:
     if not isinstance(cell, CellError):
         return cell
-    if errors:
-        return dict(errors[0])
-    return {"error": str(ErrorCode.VALUE), "message": f"the formula comes to {cell.message}"}
+    code = code_of(cell)
+    of_call = next((dict(error) for error in errors if error["error"] == code), None)
+    return of_call or {"error": code, "message": f"the formula comes to {code}"}
+
+
+def code_of(error: CellError) -> str:
+    """What a cell with an error shows; one of spreadsheet programs that is not ours has its code as its message."""
+    return error.message if error.message in CELL_ERRORS else str(error.code)
 
 
 def _plain_value(value: Any) -> Any:
@@ -108,7 +140,7 @@ def as_text(cell: Scalar) -> str:
         case float():
             return f"{cell:,.10g}"
         case CellError():
-            return str(cell.code)
+            return code_of(cell)
         case datetime():
             return cell.isoformat(sep=" ", timespec="seconds")
         case _:
@@ -214,7 +246,8 @@ def requests_text(count: int) -> str:
 def _cell(value: Any, kind: str | None) -> Scalar:
     if isinstance(value, Mapping):
         if "error" in value:
-            return CellError(ErrorCode(value["error"]), value["message"])
+            code = value["error"]
+            return CellError(ErrorCode(code), value["message"]) if code in _OURS else CellError(ErrorCode.NA, code)
         return _cell(value["value"], value.get("type"))
     if kind in ("date", "datetime") and value is not None:
         moment = datetime(EPOCH.year, EPOCH.month, EPOCH.day) + timedelta(days=value)  # noqa: DTZ001 - naive UTC

@@ -215,13 +215,18 @@ def refuse_error(raw: Any, name: str) -> None:
 
     A host passes it as a `CellError`, or as text that begins with its code.
     """
-    code = raw.code if isinstance(raw, CellError) else raw
+    code = _code_of(raw) if isinstance(raw, CellError) else raw
     if not isinstance(code, str) or not code.startswith(CELL_ERRORS):
         return
     message = f"{name} is an error itself ({code.split()[0]})"
     if code.startswith(ErrorCode.VALUE):
         raise ArgumentError(message)
     raise NoDataError(message)
+
+
+def _code_of(error: CellError) -> str:
+    """What a cell with an error shows; one that is not ours has its code as its message."""
+    return error.message if error.message in CELL_ERRORS else str(error.code)
 
 
 def _between(least: float, most: float) -> str:
@@ -254,6 +259,8 @@ def shown(raw: Any) -> str:
     """Return what was given, as an error message shows it: quoted and short."""
     if isinstance(raw, float):
         return f"{raw:.15g}"  # a whole number as in the formula, without .0
+    if isinstance(raw, CellError):
+        return _code_of(raw)
     if is_huge(raw):
         return f"a number of {raw.bit_length() * DIGITS_A_BIT:,.0f} digits"
     try:

@@ -9,7 +9,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from udfs.arguments.kinds import Choice, Kind, Text, is_blank, matrix_of, shown
+from udfs.arguments.kinds import Choice, Kind, Text, is_blank, matrix_of, refuse_error, shown
 from udfs.arguments.other_tools import advice
 from udfs.errors import ArgumentError, UdfError
 
@@ -63,6 +63,7 @@ class Options(Kind):
                 continue
             named = f"option {option.name}"
             try:
+                refuse_error(value, named)
                 values[option.name] = option.kind.read(value, named, today)
             except UdfError as error:
                 raise error.about(named) from None
@@ -88,7 +89,10 @@ def pairs(raw: Any, name: str) -> list[tuple[str, Any]]:
     if rows is not None:
         if any(len(row) != 2 for row in rows):
             raise ArgumentError(f"{name} takes text such as 'freq=M; fill=prev' or a range of two columns")
-        return [(str(row[0]).strip(), row[1]) for row in rows if not is_blank(row[0])]
+        named = [row for row in rows if not is_blank(row[0])]
+        for key, _ in named:
+            refuse_error(key, "the name of an option")
+        return [(str(key).strip(), value) for key, value in named]
     if not isinstance(raw, str):
         raise ArgumentError(f"{name} takes text such as 'freq=M; fill=prev', not {shown(raw)}")
     parts = [part.partition("=") for part in raw.replace("\n", ";").split(";") if part.strip()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -182,14 +182,14 @@ async def _worked_out(
     """The answer of a formula that calculates with calls of ours, in the form of the protocol's answers."""
     import orjson
 
-    from addin.cli.output import engine_value, worked_out_answer
+    from addin.cli.output import as_argument, engine_value, errors_in, worked_out_answer
     from addin.workbook.calculation.single import worked_out
 
-    errors: list[dict[str, Any]] = []
+    errors: list[Mapping[str, Any]] = []
 
     async def given(asked: Sequence[list[Any]]) -> list[Any]:
-        found = await ask([orjson.dumps(call) for call in asked])
-        errors.extend(answer for answer in found if "error" in answer)
+        found = await ask([orjson.dumps(as_argument(call)) for call in asked])
+        errors.extend(error for answer in found for error in errors_in(answer))
         return [engine_value(answer) for answer in found]
 
     return worked_out_answer(await worked_out(formula, now, given), errors)
@@ -208,12 +208,16 @@ def _print_cells(cells: Cells) -> None:
 
 def _report_errors(formulas: Sequence[str], tables: Sequence[Cells]) -> None:
     """Print messages on stderr; an error in any cell ends the command with exit code 1."""
+    from addin.cli.output import code_of
+
     failed = False
     for formula, cells in zip(formulas, tables, strict=True):
         if cells.stale:
             echo(f"{formula}: {cells.stale}", err=True)
         for error in cells.errors:
             failed = True
-            echo(f"{formula}: {error.code} {error.message}", err=True)
+            code = code_of(error)
+            why = f"the formula comes to {code}" if error.message == code else error.message
+            echo(f"{formula}: {code} {why}", err=True)
     if failed:
         raise typer.Exit(1)

@@ -105,6 +105,59 @@ def test_an_error_cell_is_exit_code_1_and_its_message_is_on_stderr(sample_servic
     assert "=DS.SIGNAL(\"no-such-thing\"): #N/A no signal 'no-such-thing'" in done.stderr
 
 
+WORKED_OUT_ERRORS = {
+    '=DS.SIGNAL("us-cpi")/0': "#DIV/0!",
+    '=DS.SIGNAL("us-cpi")+NA()': "#N/A",
+    '=DS.SIGNAL("us-cpi")^1000': "#NUM!",
+    '=INDEX({1,2},3)+DS.SIGNAL("us-cpi")': "#REF!",
+    '=DS.SIGNAL("us-cpi")+"text"': "#VALUE!",
+    '=IFS(DS.SIGNAL("us-cpi")<0,1)': "#N/A",
+    '=SWITCH(DS.SIGNAL("us-cpi"),-1,1)': "#N/A",
+    '=XLOOKUP("a",{"b","c"},{1,2})+DS.SIGNAL("us-cpi")': "#N/A",
+    '=IFERROR(DS.SIGNAL("nope"),0)/0': "#DIV/0!",
+}
+
+
+def test_an_error_that_a_formula_comes_to_is_the_one_of_spreadsheet_programs(sample_service, tmp_path):
+    environ = environment(tmp_path, sample_service)
+    plain, as_csv, as_json = (
+        addin("eval", *form, *WORKED_OUT_ERRORS, environ=environ) for form in ([], ["--csv"], ["--json"])
+    )
+    codes = list(WORKED_OUT_ERRORS.values())
+    assert [each.returncode for each in (plain, as_csv, as_json)] == [1, 1, 1]
+    assert plain.stdout.split() == codes
+    assert as_csv.stdout.split() == codes
+    told = [{"error": code, "message": f"the formula comes to {code}"} for code in codes]
+    assert orjson.loads(as_json.stdout) == told
+    assert plain.stderr.splitlines() == [
+        f"{formula}: {code} the formula comes to {code}" for formula, code in WORKED_OUT_ERRORS.items()
+    ]
+
+
+def test_each_error_in_an_array_has_its_own_code(sample_service, tmp_path):
+    environ = environment(tmp_path, sample_service)
+    formula = '=LEN(DS.SIGNAL("us-cpi"))/{1,0}+IF({1,0},NA(),1)'
+    row = orjson.loads(addin("eval", "--json", formula, environ=environ).stdout)["columns"]
+    assert [column["values"][0]["error"] for column in row] == ["#N/A", "#DIV/0!"]
+    assert addin("eval", "--csv", formula, environ=environ).stdout == "#N/A,#DIV/0!\n"
+
+
+def test_an_error_of_a_call_keeps_its_message_in_a_longer_formula(sample_service, tmp_path):
+    formulas = ['=DS.SIGNAL("nope")*2', "=DS.SIGNAL(NA())", "=DS.SIGNAL(1/0)", '=DS.SIGNAL("us-cpi",,,LEFT("a",-1))']
+    formulas += ['=SUM(DS.SIGNAL(VSTACK("us-cpi",1/0)))', "=MAP({1,0},LAMBDA(x,DS.SIGNAL(1/x)))"]
+    done = addin("eval", *formulas, environ=environment(tmp_path, sample_service))
+    assert "{" not in done.stderr.replace("{1,0}", "")
+    assert done.stdout.splitlines()[:5] == ["#N/A", "#N/A", "#N/A", "#VALUE!", "#N/A"]
+    why = [line.removeprefix(f"{formula}: ") for formula, line in zip(formulas, done.stderr.splitlines(), strict=False)]
+    assert why[0].startswith("#N/A no signal 'nope'")
+    assert why[1:5] == [
+        "#N/A slug is an error itself (#N/A)",
+        "#N/A slug is an error itself (#DIV/0!)",
+        "#VALUE! options is an error itself (#VALUE!)",
+        "#N/A slug is an error itself (#DIV/0!)",
+    ]
+
+
 def test_a_formula_that_cannot_be_read_is_said_before_anything_is_asked(service, tmp_path):
     done = addin("eval", '=DS.SIGNAL("us-cpi")', "=DS.SIGNAL(A1)", environ=environment(tmp_path, service))
     assert (done.returncode, done.stdout) == (1, "")

@@ -40,3 +40,25 @@ async def test_an_error_among_names_that_make_one_table_is_the_result(service):
     async with session_on(service) as session:
         found = await result(session, "SIGNAL_HISTORY", [["us-cpi"], ["#REF!"]])
     assert (found.code, found.message) == (ErrorCode.NA, "slug is an error itself (#REF!)")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (CellError(ErrorCode.NA, "#DIV/0!"), "#DIV/0!"),
+        (CellError(ErrorCode.NA, "#VALUE!"), "#VALUE!"),
+        (CellError(ErrorCode.NA, "gone"), "#N/A"),
+        ("#NUM!", "#NUM!"),
+    ],
+    ids=str,
+)
+async def test_the_message_names_the_error_in_words_wherever_it_stands(service, error, code):
+    options = [[["limit", error]], [[error, 5]], [["header", error], ["limit", 5]], error]
+    calls = [("SIGNAL_HISTORY", "us-cpi", "-1Y", None, each) for each in options]
+    calls += [("SIGNAL_HISTORY", "us-cpi", error), ("SIGNAL_HISTORY", [["us-cpi", error]]), ("WIRE", None, None, error)]
+    async with session_on(service) as session:
+        for call in calls:
+            found = await result(session, *call)
+            assert found.message.endswith(f" is an error itself ({code})")
+            assert found.code is (ErrorCode.VALUE if code == "#VALUE!" else ErrorCode.NA)
+    assert service.running.request_count == 0

@@ -28,7 +28,7 @@ _CELLS, _ARGUMENTS, _CALLS = "\ue001", "\ue002", "\ue003"
 """Characters that no text has: they belong to nobody's alphabet."""
 _ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")
 _TOLD = (
-    f',ROWS(ds_v)&"|"&TEXTJOIN("{_CELLS}",FALSE,IF(ISERROR(ds_v),"e"&ERROR.TYPE(ds_v),IF(ISTEXT(ds_v),"t"&ds_v,'
+    f',IFERROR(ROWS(ds_v),1)&"|"&TEXTJOIN("{_CELLS}",FALSE,IF(ISERROR(ds_v),"e"&ERROR.TYPE(ds_v),IF(ISTEXT(ds_v),"t"&ds_v,'
     'IF(ISLOGICAL(ds_v),"b"&ds_v,IF(ISBLANK(ds_v),"z","n"&ds_v))))))'
 )
 

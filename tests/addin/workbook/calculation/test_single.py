@@ -156,6 +156,18 @@ async def test_calls_inside_a_lambda_are_asked_for_what_it_is_handed(formula, ro
     assert sorted(told) == sorted(asked)
 
 
+async def test_an_error_that_a_lambda_is_handed_is_the_argument_of_its_call():
+    told = []
+
+    async def ask(calls):
+        told.extend(call[1] for call in calls)
+        return [2.0 if call[1] == 1.0 else {"error": "#N/A"} for call in calls]
+
+    formula = "=MAP({1;0},LAMBDA(x,IFERROR(DS.SIGNAL(1/x),-1)))"
+    assert await worked_out(read_single(formula, "DS"), 1.8e9, ask) == [[2.0], [-1.0]]
+    assert told == [1.0, {"error": "#DIV/0!"}]
+
+
 async def test_branches_nested_in_a_lambda_ask_one_call_each():
     told = []
 
