@@ -44,6 +44,9 @@ MAX_WAITING = 1_000
 MAX_UNPROVEN_OF_ADDRESS = MAX_UNPROVEN // 2
 """Of these, one address has at most so many: who makes keys up there keeps new users out nowhere else."""
 
+WEIGHED_EVERY_S = 1.0
+"""How often it is looked at how much all hold: with hundreds of them that takes as long as a small batch."""
+
 UNPROVEN_IDLE_S = 30.0
 """A key that was not accepted by then is forgotten."""
 
@@ -191,6 +194,7 @@ class UserTenants:
         self._proven: OrderedDict[str, Tenant] = OrderedDict()
         self._unproven: OrderedDict[str, Tenant] = OrderedDict()
         self._new_keys = NewKeys(settings.max_new_keys)
+        self._weighed_at = float("-inf")
 
     def __len__(self) -> int:
         return len(self._proven) + len(self._unproven)
@@ -268,7 +272,10 @@ class UserTenants:
             (self._unproven, MAX_UNPROVEN, now - UNPROVEN_IDLE_S),
             (self._proven, self._settings.max_users, now - IDLE_S),
         )
-        held_bytes = sum(tenant.held_bytes for pool, _, _ in pools for tenant in pool.values())
+        held_bytes = 0
+        if now - self._weighed_at >= WEIGHED_EVERY_S:
+            self._weighed_at = now
+            held_bytes = sum(tenant.held_bytes for tenant in self)
         for pool, most, idle_since in pools:
             for key, tenant in list(pool.items()):
                 too_much = held_bytes > self._settings.max_users_bytes

@@ -74,8 +74,9 @@ class PatientConnection(h11.Connection):
 class TimedProtocol(H11Protocol):
     """uvicorn's connection, closed when no whole request line with headers arrives within `receive_timeout_s`.
 
-    What takes long to read, because of many lines, is read in turns with that of other connections. The body has a
-    limit of its own (`addin.backend.http.read_body`), because only there a refusal can say why.
+    What takes long to read, because of many lines, is read in turns with that of other connections; so is the rest of a
+    body whose request was refused, which is taken only because else its sender would not see why. The body has a limit
+    of its own (`addin.backend.http.read_body`), because only there a refusal can say why.
     """
 
     def __init__(self, *args: Any, receive_timeout_s: float, parsing: ParsingQueue, **kwargs: Any) -> None:
@@ -102,6 +103,8 @@ class TimedProtocol(H11Protocol):
             self._wait()
         else:
             self._take(data)
+            if self._is_answered_early:
+                self._wait()
         self._await_request()
 
     def handle_events(self) -> None:
@@ -121,6 +124,11 @@ class TimedProtocol(H11Protocol):
         self._stop_waiting()
         self._parts.clear()
         super().connection_lost(exc)
+
+    @property
+    def _is_answered_early(self) -> bool:
+        """Whether the answer has left, and the body still comes."""
+        return self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY
 
     def _take(self, data: bytes) -> None:
         if self.conn.their_state is h11.IDLE:

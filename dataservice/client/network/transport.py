@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import AsyncIterator
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 import httpx
@@ -209,6 +210,7 @@ async def _whole(content: bytes) -> AsyncIterator[bytes]:
     yield content
 
 
+@cache
 def _product() -> str:
     """Name and version of this product; the name alone where it runs without being installed."""
     try:

@@ -3,12 +3,24 @@
 import asyncio
 import json
 import socket
+from collections import Counter
 from urllib.parse import urlsplit
 
 import h11
+from starlette.responses import Response
+from uvicorn import Config
+from uvicorn.server import ServerState
 
-from addin.backend.limits.reading import MAX_HEADERS, PIECE_S, ParsingQueue, PatientConnection
+from addin.backend.limits.reading import (
+    MAX_HEADERS,
+    PIECE_S,
+    READ_BYTES,
+    ParsingQueue,
+    PatientConnection,
+    TimedProtocol,
+)
 
+PIECES, SENDERS = 40, 20
 BODY = json.dumps({"calls": [["SIGNAL", "us-cpi"]] * 300}).encode()
 
 
@@ -78,3 +90,42 @@ async def test_between_two_pieces_everything_else_of_the_loop_has_its_turn():
     await other()
     assert [name for name in done if name != "other"] == ["a", "b", "c"]
     assert all({"other"} == {*done[place + 1 : place + 2]} for place, name in enumerate(done) if name in "ab")
+
+
+async def test_of_bodies_whose_requests_were_refused_one_piece_is_read_in_a_round_of_the_loop():
+    loop, rounds, pieces = asyncio.get_running_loop(), 0, Counter()
+    config, state, parsing = Config(Response(status_code=503), lifespan="off"), ServerState(), ParsingQueue()
+    config.load()
+
+    class Counting(TimedProtocol):
+        def data_received(self, data):
+            pieces[rounds] += self.conn.their_state is h11.SEND_BODY
+            super().data_received(data)
+
+    def protocol():
+        return Counting(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, parsing=parsing)
+
+    def tick():
+        nonlocal rounds, ticking
+        rounds += 1
+        ticking = loop.call_soon(tick)
+
+    async def send():
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        size = PIECES * READ_BYTES
+        writer.write(b"POST / HTTP/1.1\r\nhost: here\r\ncontent-length: %d\r\n\r\n" % size)
+        status = await reader.readline()
+        writer.write(bytes(size))
+        writer.write_eof()
+        await reader.read()  # until all was taken, and the connection is closed
+        writer.close()
+        await writer.wait_closed()
+        return status
+
+    server, ticking = await loop.create_server(protocol, "127.0.0.1", 0), loop.call_soon(tick)
+    async with server:
+        answers = await asyncio.gather(*(send() for _ in range(SENDERS)))
+    ticking.cancel()
+    assert answers == [b"HTTP/1.1 503 Service Unavailable\r\n"] * SENDERS
+    assert sum(pieces.values()) >= PIECES * SENDERS
+    assert sorted(pieces.values())[-SENDERS] <= 2, "the first piece of each is taken at once"
