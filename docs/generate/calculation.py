@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
 from addin.formulas.shape import shape_of
 from addin.workbook.calculation.book_formulas import sized_like
 from addin.workbook.calculation.engine.process import DYNAMIC, PLAIN, VALUE, EngineCell, EngineProcess, Kind
+from addin.workbook.calculation.functions import skipped_in
 from addin.workbook.calculation.reading.analysis import analysed
 from addin.workbook.calculation.reading.shapes import (
     DEPENDS_ON_THE_PROGRAM,
@@ -59,6 +59,7 @@ class _AnyName:
 
 def measure(lines: Sequence[Line]) -> dict[str, dict[str, Any]]:
     """Each function with the number of lines, the right ones, and the kinds of arguments of the others."""
+    others = set[str]()
     judged = [*_judged(lines), *(each for each in judged_in(BOOKS) if each[0].uses)]
     total = Counter(use for shape, _ in judged for use in shape.uses)
     right = Counter(use for shape, is_same in judged if is_same for use in shape.uses)
@@ -74,20 +75,33 @@ def measure(lines: Sequence[Line]) -> dict[str, dict[str, Any]]:
             here["right"] += is_same
     for name, kinds in sorted(blamed):
         found[name]["wrong"][kinds] = round(right[name, kinds] / total[name, kinds], 3)
-    for name, is_same in _others(found.keys()):
-        here = found.setdefault(name, {"lines": 0, "right": 0, "wrong": {}, "by_excel": False})
-        here["lines"] += 1
-        here["right"] += is_same
+    by_definition = list(_compared())
+    for shape, is_same in by_definition:
+        for name in {name for name, _ in shape.uses} - (found.keys() - others) - DEPENDS_ON_THE_PROGRAM - RANDOM:
+            others.add(name)
+            here = found.setdefault(name, {"lines": 0, "right": 0, "wrong": {}, "by_excel": False})
+            here["lines"] += 1
+            here["right"] += is_same
+    for name, ways in _skipped([*judged, *by_definition]).items():
+        if name in found:
+            found[name]["skipped"] = sorted(ways)
     return {name: each for name, each in sorted(found.items()) if each["right"]}
 
 
-def _others(known: AbstractSet[str]) -> Iterator[tuple[str, bool]]:
-    """The functions of which no line tells, compared with LibreOffice or with their definition."""
-    known = frozenset(known)
+def _skipped(judged: Sequence[tuple[Shape, bool]]) -> dict[str, set[str]]:
+    """The ways to leave arguments of each function out that came out right, and never wrong."""
+    right, wrong = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    for shape, is_same in judged:
+        for name, kinds in shape.uses:
+            if skipped := skipped_in(kinds):
+                (right if is_same else wrong)[name].add(skipped)
+    return {name: ways - wrong[name] for name, ways in right.items() if ways - wrong[name]}
+
+
+def _compared() -> Iterator[tuple[Shape, bool]]:
+    """What each case does, and whether it came to the same as LibreOffice, or to what its definition says."""
     for formula, is_same in compared():
-        shape = analysed(shape_of(formula)[0], _AnyName(), "DS")
-        for name in {name for name, _ in shape.uses} - known - DEPENDS_ON_THE_PROGRAM - RANDOM:
-            yield name, is_same
+        yield analysed(shape_of(formula)[0], _AnyName(), "DS"), is_same
         if not is_same:
             print(f"differs: {formula}")  # noqa: T201
 

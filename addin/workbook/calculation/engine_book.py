@@ -11,6 +11,7 @@ from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.engine.process import DYNAMIC, VALUE, Engine, EngineCell, EngineFailedError
 from addin.workbook.calculation.influence import Place, SheetArea
 from addin.workbook.calculation.names import quoted
+from addin.workbook.calculation.reading.noise import Move, written
 from addin.workbook.calculation.reading.rounds import UNKNOWN, chosen
 from addin.workbook.calculation.results import to_engine
 from addin.workbook.ooxml.book import Book
@@ -161,6 +162,26 @@ class EngineBook:
         """A part of a formula, to be worked out in its cell."""
         (sheet, spot), answers = formula.place, self._answers.get(formula.place, ())
         return sheet, *spot, f"={formula.text_of(pieces, self._spills, answers)}"
+
+    def nudged(self, formulas: Sequence[BookFormula], move: Move, seen: Sequence[BookFormula]) -> dict[Place, Any]:
+        """Return what the formulas in `seen` show where noisy steps in `formulas` come to hardly anything else.
+
+        The formulas stay moved until they are put back.
+        """
+        texts = [self.text_of(formula, formula.shape.nudged) for formula in formulas]
+        self.put(
+            [
+                (sheet, row, column, DYNAMIC, written(text, f"{sheet} {row} {column}", move))
+                for sheet, row, column, text in texts
+            ]
+        )
+        self.engine.evaluate()
+        return self.values(seen)
+
+    def put_back(self, formulas: Iterable[BookFormula]) -> None:
+        """Put formulas that were nudged into their cells as they are."""
+        self._put_again([formula.place for formula in formulas], [])
+        self.engine.evaluate()
 
     def values(self, formulas: Sequence[BookFormula]) -> dict[Place, Any]:
         """Return what the engine shows in the cells of formulas: a value, of an array formula its rows."""

@@ -18,6 +18,11 @@ from addin.workbook.calculation.reading.shapes import DEPENDS_ON_THE_PROGRAM
 _MEASURED = Path(__file__).with_name("functions.json")
 
 
+def names_in(text: str) -> frozenset[str]:
+    """The functions that a text names, with white space between them."""
+    return frozenset(text.split())
+
+
 def spans_all(read: Sequence[Token], namespace: str) -> bool:
     """Return whether the first token opens a call of ours that ends with the formula."""
     if not read or read[0].kind != "call" or not our_function(read[0].text[:-1], namespace):
@@ -68,6 +73,8 @@ class Measured(NamedTuple):
     """The kinds of arguments with which it came to something else at least once, and the share that was right."""
     by_excel: bool = True
     """Whether these results are Excel's; else they are LibreOffice's, or follow from the function's definition."""
+    skipped: Sequence[str] = ()
+    """The ways to leave arguments out (`2,4/5`: of five the second and the fourth) that always came out right."""
 
     @property
     def is_known(self) -> bool:
@@ -103,7 +110,21 @@ def differs(uses: AbstractSet[tuple[str, str]]) -> str:
     for name, kinds in sorted(uses):
         if name in measured() and measured()[name].wrong.get(kinds, 1.0) < ALMOST_ALWAYS:
             return f"{name} often came to something else than Excel shows"
+        skipped = skipped_in(kinds)
+        if skipped and (name not in measured() or skipped not in measured()[name].skipped):
+            return f"{name} was never compared with Excel with these arguments left out"
     return ""
+
+
+def skipped_in(kinds: str) -> str:
+    """The arguments that are left out between commas, and how many there are; empty where none is.
+
+    >>> skipped_in("reference,empty,number,empty"), skipped_in("reference,number"), skipped_in("")
+    ('2,4/4', '', '')
+    """
+    each = kinds.split(",")
+    places = [str(place) for place, kind in enumerate(each, 1) if kind == "empty"]
+    return f"{','.join(places)}/{len(each)}" if places else ""
 
 
 _UNLIKE_OTHERS = frozenset(("ACCRINT", "BINOM.INV", "CRITBINOM"))

@@ -116,9 +116,10 @@ class BookNames:
             )
             for site in inner.sites
         ]
-        inner.same_size = [(settled(one), settled(other)) for one, other in inner.same_size]
+        inner.required = [(settled(condition), why) for condition, why in inner.required]
         inner.lookups = [Lookup(settled(each.wanted), settled(each.among), each.falls) for each in inner.lookups]
-        return Replacement(("(", *settled(inner.pieces), ")"), inner=inner)
+        nudged = ("(", *settled(inner.nudged), ")") if inner.nudged else ()
+        return Replacement(("(", *settled(inner.pieces), ")"), inner=inner, nudged=nudged)
 
 
 _CORNERS = re.compile(r"\$[A-Za-z]{1,3}\$[0-9]{1,7}|\$[A-Za-z]{1,3}(?=:|$)|\$[0-9]{1,7}(?=:|$)")

@@ -7,7 +7,7 @@ same value; or the formula takes no branch and its stored value was reproduced.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
@@ -15,15 +15,16 @@ from typing import Any
 
 from addin.formulas import Area
 from addin.formulas.areas import area_of
-from addin.workbook.calculation.book_formulas import BookFormula
+from addin.workbook.calculation.book_formulas import BookFormula, resting_on
 from addin.workbook.calculation.engine.process import PLAIN, VALUE, EngineCell, EngineFailedError
-from addin.workbook.calculation.engine_book import EngineBook
+from addin.workbook.calculation.engine_book import EngineBook, cells_of_formula
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import differs, needs_judge
-from addin.workbook.calculation.influence import Place, SheetArea
+from addin.workbook.calculation.influence import Place, SheetArea, by_sheet
 from addin.workbook.calculation.reading.constants import OTHER_MARKS, has_other_marks
 from addin.workbook.calculation.reading.letters import Letters, depends_on, letters_of
 from addin.workbook.calculation.reading.lookups import is_certain
+from addin.workbook.calculation.reading.noise import Move
 from addin.workbook.calculation.reading.oddities import (
     BLANK,
     COUNTING,
@@ -33,19 +34,20 @@ from addin.workbook.calculation.reading.oddities import (
     INTEREST,
     NO_SPILL,
     OF_BLANKS,
+    OF_CRITERIA,
     OF_SURE_ERRORS,
     ONLY_ONE_FAILS,
-    OTHER_SIZE,
+    OTHER_TILDE,
     READS_DAY,
     counts_by_value,
     counts_odd_values,
+    has_other_tilde,
     is_day,
     is_hardly_any,
     is_odd_text,
     odd_input,
-    same_size,
 )
-from addin.workbook.calculation.results import is_reproduced
+from addin.workbook.calculation.results import is_reproduced, jumps
 
 ONE_OF_SEVERAL = "it takes one cell of a range, and is no array formula"
 NOT_SORTED = "it looks up the nearest value in cells that are not sorted, where programs find different ones"
@@ -54,14 +56,15 @@ _BRANCHING = frozenset(("IF", "IFS", "CHOOSE", "SWITCH", "IFERROR", "IFNA", "LET
 
 HARDLY, FAR = 1e-13, 1e-10
 """Relative: how little inputs are moved, and how much of a result this may move."""
+JUMPS = "its result depends on the last digits of a power or another number that programs round differently"
 LOSES_DIGITS = "its result is a small difference of large powers, in which programs differ"
 ONE_CELL_AS_RANGE = "it names one cell as a range (A1:A1), which some functions take otherwise"
 
 
 def _names_one_cell_as_range(formula: BookFormula) -> bool:
     return any(
-        area.is_cell and ":" in reference
-        for reference in formula.references
+        area.is_cell and ":" in reference and number not in formula.shape.whole_areas
+        for number, reference in enumerate(formula.references)
         if (area := area_of(reference)) is not None
     )
 
@@ -104,13 +107,14 @@ class Proof:
         self._found = found
         self._reproduced = reproduced
         self._odd_texts: dict[SheetArea, bool] = {}
+        self._tildes: dict[SheetArea, bool] = {}
         self._letters: dict[SheetArea, frozenset[Letters]] = {}
 
     def doubts(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
         """The formulas whose value is not proven, with the reason."""
         found = self._intersecting([each for each in formulas if each.kind == PLAIN and _may_intersect(each)])
         found |= self._not_sorted(formulas)
-        found |= self._of_other_sizes(formulas)
+        found |= self._not_given(formulas)
         odd, blank = self._odd_inputs(formulas)
         found |= odd | self._odd_letters(formulas)
         found |= {each.place: ONE_CELL_AS_RANGE for each in formulas if _names_one_cell_as_range(each)}
@@ -122,7 +126,23 @@ class Proof:
         doubted = errors | exact
         judged = (each for each in formulas if each.place in doubted and self._shows_one(each))
         agreed = self._agreed([each for each in judged if not differs(each.shape.uses)], errors.keys() - exact.keys())
-        return {place: why for place, why in doubted.items() if place not in agreed} | found
+        found = {place: why for place, why in doubted.items() if place not in agreed} | found
+        return found | dict.fromkeys(self._jumping([each for each in formulas if each.place not in found]), JUMPS)
+
+    def _jumping(self, formulas: Sequence[BookFormula]) -> Iterator[Place]:
+        """The formulas that come to something else where steps that programs round differently are moved a little."""
+        live = (self._cells.formulas[place] for place in self._cells.live)
+        noisy = [each for each in live if each.shape.nudged and each.place not in self._cells.unreadable]
+        if not noisy:
+            return
+        cells = by_sheet(cell for each in noisy for cell in cells_of_formula(each))
+        places = {each.place for each in resting_on(self._cells.formulas.values(), cells)} | {e.place for e in noisy}
+        seen = [each for each in formulas if each.place in places or each.shape.finds_cells]
+        if not seen:
+            return
+        moved = [self._cells.nudged(noisy, move, seen) for move in (Move.DOWN, Move.UP, Move.ROUNDED)]
+        self._cells.put_back(noisy)
+        yield from (each.place for each in seen if jumps(self._found[each.place], *(it[each.place] for it in moved)))
 
     def _is_doubtful_error(self, formula: BookFormula) -> bool:
         """Return whether a formula came to an error, as functions do that an engine did not understand."""
@@ -178,12 +198,12 @@ class Proof:
                 uncertain[formula.place] = NOT_SORTED
         return uncertain
 
-    def _of_other_sizes(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
-        """Formulas that add up other cells than they seem to, because they test more or fewer."""
-        pairs = [(formula, pair) for formula in formulas for pair in formula.shape.same_size]
-        texts = [self._cells.text_of(formula, same_size(*pair)) for formula, pair in pairs]
+    def _not_given(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
+        """Formulas for which a condition does not hold under which they come to what Excel shows."""
+        asked = [(formula, condition) for formula in formulas for condition in formula.shape.required]
+        texts = [self._cells.text_of(formula, pieces) for formula, (pieces, _) in asked]
         found = self._engines.formulon.arrays(texts) if texts else []
-        return {formula.place: OTHER_SIZE for (formula, _), rows in zip(pairs, found, strict=True) if rows != [[True]]}
+        return {formula.place: why for (formula, (_, why)), rows in zip(asked, found, strict=True) if rows != [[True]]}
 
     def _odd_inputs(self, formulas: Sequence[BookFormula]) -> tuple[dict[Place, str], dict[Place, str]]:
         """Formulas that read a value which their function takes otherwise than others do; those that read a blank."""
@@ -203,6 +223,7 @@ class Proof:
             if counts_odd_values(each.shape.functions, each.shape.texts)
         }
         odd |= {each.place: OTHER_MARKS for each in formulas if self._has_format_in_cell(each)}
+        odd |= {each.place: OTHER_TILDE for each in formulas if self._has_other_tilde(each)}
         odd |= {each.place: COUNTS_ODD_TEXTS for each in formulas if self._counts_odd_texts(each)}
         odd |= {
             each.place: HARDLY_ANY for each in formulas if is_hardly_any(each.shape.functions, self._one_shown(each))
@@ -217,6 +238,21 @@ class Proof:
         cells = [cell for sheet, area in formula.areas if area.is_cell for cell in self._cells.filled(sheet, area)]
         texts = (value for value in self._engines.formulon.values(cells) if isinstance(value, str))
         return any(map(has_other_marks, texts))
+
+    def _has_other_tilde(self, formula: BookFormula) -> bool:
+        """Return whether a criterion, written or in a cell, has a `~` that programs read differently."""
+        if not formula.shape.functions & OF_CRITERIA:
+            return False
+        if any(map(has_other_tilde, formula.shape.texts)):
+            return True
+        return any(self._has_tilde_in_cells(area.sheet or sheet, area) for sheet, area in formula.areas)
+
+    def _has_tilde_in_cells(self, sheet: str, area: Area) -> bool:
+        where = sheet, area
+        if where not in self._tildes:
+            values = self._engines.formulon.values(list(self._cells.filled(*where)))
+            self._tildes[where] = any(map(has_other_tilde, values))
+        return self._tildes[where]
 
     def _counts_odd_texts(self, formula: BookFormula) -> bool:
         """Whether a formula counts cells with a text that some programs read as a number, a day or a logical value."""

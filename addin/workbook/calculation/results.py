@@ -40,6 +40,9 @@ OF_DIFFERENCES = frozenset(
 )
 """Functions that subtract: where nothing should be left, each program leaves another rounding."""
 
+_NEARLY, _EVENLY = 1e-6, 1e-10
+"""Relative distances within which a result that is moved a little may move, and may do so unevenly."""
+
 TINY = 1e-13
 """A sum or difference below this may be rounding alone, of which spreadsheets make 0 in some places."""
 
@@ -86,6 +89,26 @@ def is_same(one: Any, other: Any) -> bool:
     if type(one) is not list or type(other) is not list:
         return type(one) is type(other) and bool(one == other)
     return len(one) == len(other) and all(map(is_same, one, other))
+
+
+def jumps(found: Any, below: Any, above: Any, rounded: Any) -> bool:
+    """Return whether a result jumps where what it rests on is moved by hardly anything, to either side, or rounded.
+
+    What it loses in a difference it loses evenly: to one side as much as to the other.
+
+    >>> jumps(8.0, 7.0, 8.0, 8.0), jumps(8.0, 7.999999999, 8.000000001, 8.0), jumps("a", "a", "a", "b")
+    (True, False, True)
+    """
+    each = (found, below, above, rounded)
+    if any(type(rows) is list for rows in each):
+        if len({(len(rows), len(rows[0])) if type(rows) is list else () for rows in each}) > 1:
+            return True
+        return any(jumps(*values) for rows in zip(*each, strict=True) for values in zip(*rows, strict=True))
+    if any(type(value) is not float for value in each):
+        return not all(is_same(found, value) for value in each)
+    size = max(map(abs, each))
+    is_near = all(abs(value - found) <= _NEARLY * size for value in each)
+    return not (is_near and abs((below - found) + (above - found)) <= _EVENLY * size)
 
 
 def doubt_about(formula: BookFormula, found: Any) -> str:

@@ -14,16 +14,23 @@ from addin.workbook.calculation.calculation import MAX_PASSES, NOT_ANSWERED
 from addin.workbook.calculation.engine.process import DYNAMIC, VALUE, EngineFailedError
 from addin.workbook.calculation.engine_book import as_values
 from addin.workbook.calculation.engines import Engines
-from addin.workbook.calculation.functions import needs_judge, outside_of_values
+from addin.workbook.calculation.functions import differs, needs_judge, outside_of_values
 from addin.workbook.calculation.names import quoted
-from addin.workbook.calculation.proof import NOT_SORTED
+from addin.workbook.calculation.proof import JUMPS, NOT_SORTED
 from addin.workbook.calculation.reading.analysis import analysed
 from addin.workbook.calculation.reading.letters import Letters, depends_on, letters_of
 from addin.workbook.calculation.reading.lookups import is_certain
-from addin.workbook.calculation.reading.oddities import HARDLY_ANY, is_hardly_any
+from addin.workbook.calculation.reading.noise import Move, written
+from addin.workbook.calculation.reading.oddities import (
+    HARDLY_ANY,
+    OF_CRITERIA,
+    OTHER_TILDE,
+    has_other_tilde,
+    is_hardly_any,
+)
 from addin.workbook.calculation.reading.rounds import UNKNOWN, all_answered, chosen
 from addin.workbook.calculation.reading.shapes import Replacement
-from addin.workbook.calculation.results import doubt_about, is_reproduced, to_cell
+from addin.workbook.calculation.results import doubt_about, is_reproduced, jumps, to_cell
 from addin.workbook.ooxml.cellformulas import Formula
 from udfs.cells import Scalar
 
@@ -76,6 +83,7 @@ async def worked_out(
         await calls.answer(ask)
         rows = calls.rows(formula.shape.pieces)
         why = doubt_about(formula, rows) or _odd(calls, rows)
+        why = why or differs(formula.shape.uses)
         if not why and (unsure := needs_judge(formula.shape.uses)) and not _agrees(engines, calls, rows):
             why = unsure
     if why:
@@ -150,6 +158,10 @@ class _Calls:
         """A part of the formula as an engine gets it."""
         return f"={self.formula.text_of(pieces, {}, self._places)}"
 
+    def moved(self, move: Move) -> list[list[Any]] | None:
+        """The rows where each step that programs round differently comes to hardly anything else."""
+        return self._engine.arrays([(_SHEET, 1, 1, written(self.text(self.formula.shape.nudged), "", move))])[0]
+
     def _is_made(self, number: int) -> bool:
         """Return whether the formula needs a call to come to its value."""
         guards = self.formula.shape.sites[number].guards
@@ -189,6 +201,8 @@ def _odd(calls: _Calls, rows: Sequence[Sequence[Any]]) -> str:
     shape = calls.formula.shape
     if is_hardly_any(shape.functions, rows[0][0]):
         return HARDLY_ANY
+    if shape.functions & OF_CRITERIA and any(map(has_other_tilde, shape.texts)):
+        return OTHER_TILDE
     texts = [*shape.pieces, *(value for row in rows for value in row), *(cell[-1] for cell in calls.cells)]
     if seen := depends_on(shape.functions) & letters_of(texts):
         return min(seen)
@@ -199,6 +213,11 @@ def _odd(calls: _Calls, rows: Sequence[Sequence[Any]]) -> str:
         sought = [value for row in calls.rows(lookup.wanted) for value in row]
         if not all(is_certain(each, among, falls=lookup.falls) for each in sought):
             return NOT_SORTED
+    for pieces, why in shape.required:
+        if calls.rows(pieces) != [[True]]:
+            return why
+    if shape.nudged and jumps(rows, *(calls.moved(move) for move in Move)):
+        return JUMPS
     return ""
 
 

@@ -91,7 +91,10 @@ class Book:
         if name not in self._sheets:
             part = self._parts[name]
             root = self.package.strict_xml(part)
-            self._sheets[name] = Sheet(name, part, root, self._strings, has_placeholders=self._has_placeholders)
+            first_day = 1462.0 if self.counts_from_1904 else 0.0
+            self._sheets[name] = Sheet(
+                name, part, root, self._strings, has_placeholders=self._has_placeholders, first_day=first_day
+            )
         return self._sheets[name]
 
     def known_name(self, name: str) -> str:

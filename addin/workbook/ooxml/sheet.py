@@ -40,14 +40,23 @@ class Sheet:
     """
 
     def __init__(
-        self, name: str, part: str, root: etree._Element, strings: Sequence[str], *, has_placeholders: bool = False
+        self,
+        name: str,
+        part: str,
+        root: etree._Element,
+        strings: Sequence[str],
+        *,
+        has_placeholders: bool = False,
+        first_day: float = 0.0,
     ) -> None:
+        """`first_day` is the serial number, as most books count, of the day that this one counts as 0."""
         self.name = name
         self.part = part
         self.is_changed = False
         self._root = root
         self._strings = strings
         self._has_placeholders = has_placeholders
+        self._first_day = first_day
         check_tree(root, part)
         data = root.find(f"{{{MAIN}}}sheetData")
         self._data = data if data is not None else etree.SubElement(root, f"{{{MAIN}}}sheetData")
@@ -100,7 +109,10 @@ class Sheet:
         text = element.text if element is not None else None
         if text == "0" and self._has_placeholders and cell.find(_F) is not None and not self._has_result(cell):
             return None
-        return loaded(kind, text, self._strings, self.part, spot) if text else None
+        if not text:
+            return None
+        value = loaded(kind, text, self._strings, self.part, spot)
+        return value - self._first_day if kind == "d" and type(value) is float else value
 
     def shown(self, spot: Spot) -> Scalar:
         """Return what programs show in a cell: its value, and also a zero that nobody may have worked out."""

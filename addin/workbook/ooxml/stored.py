@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from datetime import datetime
 from typing import Any
 
 from addin.workbook.ooxml.errors import damaged
@@ -42,12 +43,26 @@ def loaded(kind: str, text: str, strings: Any, part: str, spot: Spot) -> Scalar:
                     f"a cell shows the shared string {text[:60]!r}, which is not in the book",
                 )
             return unescaped(strings[int(text)])
+        case "d":
+            return day_of(text)
         case "b":
             return text in ("1", "true")
         case "e":
             return CellError(ErrorCode.VALUE if text == ErrorCode.VALUE else ErrorCode.NA, text)
         case _:
             return unescaped(text)
+
+
+def day_of(text: str) -> float | None:
+    """The serial number of a day, or a moment, that a file holds as ISO text; None for what is none.
+
+    >>> day_of("2020-01-01"), day_of("2020-01-01T12:00:00Z"), day_of("2020-13-01")
+    (43831.0, 43831.5, None)
+    """
+    try:
+        return serial(datetime.fromisoformat(text.removesuffix("Z")))
+    except ValueError:
+        return None
 
 
 def is_result(kind: str, text: str, *, has_placeholders: bool) -> bool:

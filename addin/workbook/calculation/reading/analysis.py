@@ -10,9 +10,11 @@ from typing import Any
 from addin.formulas.lexer import Token, is_readable, tokens
 from addin.workbook.calculation.functions import our_function, our_prefixes, plain_name, spans_all
 from addin.workbook.calculation.reading.branches import condition_of
-from addin.workbook.calculation.reading.cautions import single_values, values_for_cells
+from addin.workbook.calculation.reading.cautions import areas_in, single_values, values_for_cells
 from addin.workbook.calculation.reading.constants import constants_of, kind_of, odd_constants
 from addin.workbook.calculation.reading.lookups import nearest
+from addin.workbook.calculation.reading.noise import is_noisy, nudged_call, with_powers_as_calls
+from addin.workbook.calculation.reading.oddities import OTHER_SIZE, conditions_of, is_same_size
 from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, Node, UnreadableError, parsed
 from addin.workbook.calculation.reading.refusals import hides_references, why_refused
 from addin.workbook.calculation.reading.rounds import (
@@ -60,6 +62,9 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
         tree = parsed(read)
         reader = _Reader(found, names, namespace, frozenset(_introduced(tree)), frozenset(_standing_for_values(tree)))
         found.pieces = list(merged(reader.expression(tree)))
+        if reader.is_noisy:
+            again = replace(reader, shape=Shape(), nudges=True)
+            found.nudged = list(merged(again.expression(tree)))
         found.is_call = found.calls_ours and spans_all([each for each in read if each.kind != "space"], namespace)
         found.is_simple = is_simple(tree)
         found.comparisons = list(comparison(tree)) if found.is_simple else []
@@ -144,13 +149,18 @@ class _Reader:
     """The names that the formula itself gives, in lower case."""
     values: frozenset[str]
     """Those of them that stand for anything but cells."""
-    _around: _Around = field(default_factory=_Around)
-    _holes: int = 0
-    _made: int = 0
+    nudges: bool = False
+    """Whether steps that programs round differently get a mark."""
+    is_noisy: bool = field(default=False, init=False)
+    """Whether there is such a step."""
+    _around: _Around = field(default_factory=_Around, init=False)
+    _holes: int = field(default=0, init=False)
+    _made: int = field(default=0, init=False)
 
     def expression(self, tree: Expression) -> list[Piece]:
         """The pieces of an expression."""
         pieces: list[Piece] = []
+        tree = with_powers_as_calls(tree) if self.nudges else tree
         has_order = any(isinstance(node, Token) and node.kind == "compare" and node.text in _OF_ORDER for node in tree)
         for place, node in enumerate(tree):
             if has_order and isinstance(node, Token) and node.kind in ("hole", "text"):
@@ -183,6 +193,7 @@ class _Reader:
     def _operator(self, text: str, *, is_first: bool) -> list[Piece]:
         if text in "+-" and not is_first:
             self.shape.joins_or_subtracts = True
+        self.is_noisy = self.is_noisy or text == "^"
         if text == ":":
             self.shape.functions.add("OFFSET")  # it finds its cells while it calculates
         if text == "@":
@@ -204,14 +215,15 @@ class _Reader:
         if found.inner is None:
             return list(found.pieces)
         self.shape.absorb(found.inner)
-        self.shape.same_size += found.inner.same_size
+        self.is_noisy = self.is_noisy or bool(found.nudged)
         moved = len(self.shape.sites)
+        self.shape.required += [(_moved(condition, moved), why) for condition, why in found.inner.required]
         guards = tuple(each for each in self._around.guards if not _mentions(each.pieces, self._around.handed))
         self.shape.sites += [_moved_site(site, moved, guards) for site in found.inner.sites]
         self.shape.lookups += [
             Lookup(_moved(each.wanted, moved), _moved(each.among, moved), each.falls) for each in found.inner.lookups
         ]
-        return list(_moved(found.pieces, moved))
+        return list(_moved(found.nudged if self.nudges and found.nudged else found.pieces, moved))
 
     def _call(self, node: CallNode, *, is_called: bool) -> list[Piece]:
         ours, name = our_function(node.written, self.namespace), plain_name(node.written)
@@ -229,14 +241,24 @@ class _Reader:
             raise _Refusal(why)
         if why := self._odd_arguments(name, node):
             raise _Refusal(why)
+        self.shape.whole_areas += areas_in(name, node.arguments, self._holes)
         arguments = self._arguments(name, node)
         if name == "HYPERLINK" and arguments:
             return ["(", *arguments[-1], ")"]  # what it shows
+        return self._called(name, arguments)
+
+    def _called(self, name: str, arguments: list[list[Piece]]) -> list[Piece]:
+        """A call with what it is given, and what has to be known about that."""
         self._mend(name, arguments)
+        self.shape.required += [(self._around.alone(each), why) for each, why in conditions_of(name, arguments)]
         if looked := nearest(name, arguments):
             wanted, among, falls = looked
             self.shape.lookups.append(Lookup(self._around.alone(wanted), self._around.alone(among), falls))
-        return [f"{name}(", *_joined(arguments), ")"]
+        call: list[Piece] = [f"{name}(", *_joined(arguments), ")"]
+        if not is_noisy(name):
+            return call
+        self.is_noisy = True
+        return nudged_call(name, arguments, call) if self.nudges else call
 
     def _odd_arguments(self, name: str, node: CallNode) -> str:
         """Return why what a function is given makes its result doubtful; empty where it does not."""
@@ -262,7 +284,7 @@ class _Reader:
             case [int(reference)], [int(like)]:
                 return [SizedLike(reference, like)]
             case _:
-                self.shape.same_size.append((self._around.alone(added), self._around.alone(tested)))
+                self.shape.required.append((self._around.alone(is_same_size(added, tested)), OTHER_SIZE))
                 return added
 
     def _why_refused(self, node: CallNode, name: str, *, is_called: bool) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from addin.formulas.lexer import Token
-from addin.workbook.calculation.functions import our_function, plain_name
+from addin.workbook.calculation.functions import names_in, our_function, plain_name
+from addin.workbook.calculation.reading.oddities import DATABASE
 from addin.workbook.calculation.reading.parsing import CallNode, Expression
 
 ALL = frozenset(range(8))
@@ -61,18 +62,23 @@ NO_AREA = frozenset(
 )
 """Functions that take several values, but refuse an area: Excel had them from an add-in."""
 
-_DATABASE = ("AVERAGE", "COUNT", "COUNTA", "GET", "MAX", "MIN", "PRODUCT", "STDEV", "STDEVP", "SUM", "VAR", "VARP")
 _EVEN, _ODD = frozenset(range(0, 250, 2)), frozenset(range(1, 250, 2))
 CELLS: dict[str, AbstractSet[int]] = {
     **dict.fromkeys(("COUNTIF", "COUNTBLANK"), frozenset({0})),
     **dict.fromkeys(("SUMIF", "AVERAGEIF"), frozenset({0, 2})),
     **dict.fromkeys(("SUMIFS", "AVERAGEIFS", "MAXIFS", "MINIFS"), _ODD | {0}),
     **dict.fromkeys(("RANK", "RANK.EQ", "RANK.AVG"), frozenset({1})),
-    **dict.fromkeys((f"D{name}" for name in _DATABASE), frozenset({0, 2})),
+    **dict.fromkeys((f"D{name}" for name in DATABASE), frozenset({0, 2})),
     "COUNTIFS": _EVEN,
     "SUBTOTAL": frozenset(range(1, 250)),
 }
 """Arguments that have to be cells; values, such as our functions give, are an error."""
+
+WHOLE_AREAS = names_in(
+    """SUM COUNT COUNTA COUNTBLANK AVERAGE AVERAGEA MIN MINA MAX MAXA PRODUCT SUMSQ MEDIAN ROWS COLUMNS COUNTIF COUNTIFS
+    SUMIF SUMIFS AVERAGEIF SUBTOTAL"""
+)
+"""Functions that take an area of one cell (`A$1:A1`) as one of many: engines agree whatever the cell holds."""
 
 _OF_AREAS: dict[str, AbstractSet[int]] = {
     **dict.fromkeys(("VLOOKUP", "HLOOKUP", "MATCH", "XMATCH", "RANK", "RANK.EQ", "RANK.AVG"), frozenset({1})),
@@ -149,6 +155,17 @@ def references_in(tree: Expression) -> int:
         else:
             count += sum(map(references_in, node.arguments if isinstance(node, CallNode) else node.parts))
     return count
+
+
+def areas_in(name: str, arguments: Sequence[Expression], first: int) -> Iterator[int]:
+    """The references that a function takes as areas; `first` is the number of the first one in its arguments."""
+    for argument in arguments if name in WHOLE_AREAS else ():
+        match argument:
+            case [Token(kind="hole")]:
+                yield first
+            case _:
+                pass
+        first += references_in(argument)
 
 
 def single_values(name: str, arguments: Sequence[Expression], first: int) -> tuple[bool, list[int]]:

@@ -9,7 +9,10 @@ from typing import Any
 
 from addin.workbook.calculation.reading.shapes import Piece
 
+DATABASE = ("AVERAGE", "COUNT", "COUNTA", "GET", "MAX", "MIN", "PRODUCT", "STDEV", "STDEVP", "SUM", "VAR", "VARP")
 COUNTING = frozenset(("COUNTIF", "COUNTIFS", "SUMIF", "SUMIFS", "AVERAGEIF", "AVERAGEIFS", "MAXIFS", "MINIFS"))
+OF_CRITERIA = COUNTING | frozenset(f"D{name}" for name in DATABASE)
+"""Functions that compare cells with a criterion."""
 INTEREST = frozenset(("FV", "PV", "PMT", "NPER", "IPMT", "PPMT", "CUMIPMT", "CUMPRINC"))
 TINY_RATE = 1e-4
 """An interest rate below which powers of it lose the digits that programs then differ in."""
@@ -31,6 +34,9 @@ BLANK = "it looks at a blank cell, which programs take differently"
 COUNTS_ODD_TEXTS = "it counts cells with a text that looks like a number, a day or a logical value"
 HARDLY_ANY = "its rate is hardly any, and what rounding left of it programs show differently"
 ONLY_ONE_FAILS = "one engine comes to an error, and another does not"
+SPLITS_BY_NOTHING = "it splits a text by nothing"
+MORE_THAN_THE_TEXT = "it looks for a delimiter more often than the text has letters"
+OTHER_TILDE = "its criterion has a ~ in a place where programs read it differently"
 OTHER_SIZE = "it tests more or fewer cells than it adds up"
 
 _SIGNS = r"[-+($€£¥\s]*"
@@ -43,6 +49,7 @@ _LIKE_A_VALUE = re.compile(
 _DAY = re.compile(
     r"[0-9]\s*[-/.]\s*[0-9]|(?=.*[0-9]).*\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE
 )
+_OTHER_TILDE = re.compile(r"~(?![*?])")
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
@@ -86,6 +93,15 @@ def counts_odd_values(functions: AbstractSet[str], texts: Sequence[str]) -> bool
     return bool(functions & COUNTING) and any(each.startswith("#") or each in ("TRUE", "FALSE") for each in criteria)
 
 
+def has_other_tilde(text: Any) -> bool:
+    """Return whether a criterion has a `~` that stands before neither `*` nor `?`.
+
+    >>> [has_other_tilde(each) for each in ("a~~b", "a~b", "~", "~*", "what~?", "a~~*", 5.0)]
+    [True, True, True, False, False, True, False]
+    """
+    return isinstance(text, str) and _OTHER_TILDE.search(text) is not None
+
+
 def is_day(value: Any) -> bool:
     """Return whether a value is a text that may be read as a day.
 
@@ -126,8 +142,17 @@ def _criteria(name: str, kinds: Sequence[str]) -> Iterator[str]:
         yield from kinds[1::2] if name == "COUNTIFS" else kinds[2::2]
 
 
-def same_size(one: Sequence[Piece], other: Sequence[Piece]) -> list[Piece]:
+def is_same_size(one: Sequence[Piece], other: Sequence[Piece]) -> tuple[Piece, ...]:
     """The formula that says whether two areas have the same size."""
     rows: list[Piece] = ["ROWS(", *one, ")=ROWS(", *other, ")"]
     columns: list[Piece] = ["COLUMNS(", *one, ")=COLUMNS(", *other, ")"]
-    return ["AND(", *rows, ",", *columns, ")"]
+    return ("AND(", *rows, ",", *columns, ")")
+
+
+def conditions_of(name: str, arguments: Sequence[Sequence[Piece]]) -> Iterator[tuple[tuple[Piece, ...], str]]:
+    """What has to hold for the arguments of a function that splits texts, each with what speaks against it else."""
+    if name == "TEXTSPLIT":
+        for delimiter in filter(None, arguments[1:3]):
+            yield ("AND(LEN(", *delimiter, ")>0)"), SPLITS_BY_NOTHING
+    elif name in ("TEXTBEFORE", "TEXTAFTER") and len(arguments) > 2 and arguments[2]:
+        yield ("AND(ABS(", *arguments[2], ")<=LEN(", *arguments[0], "))"), MORE_THAN_THE_TEXT

@@ -131,8 +131,12 @@ class Shape:
     """Its calls of ours."""
     lookups: list[Lookup] = field(default_factory=list)
     """Its lookups of the nearest value."""
-    same_size: list[tuple[tuple[Piece, ...], tuple[Piece, ...]]] = field(default_factory=list)
-    """Areas that have to have the same size."""
+    required: list[tuple[tuple[Piece, ...], str]] = field(default_factory=list)
+    """Conditions under which it comes to what Excel shows, each with what speaks against it where it does not hold."""
+    nudged: list[Piece] = field(default_factory=list)
+    """Its pieces with marks on the steps that programs round differently; empty where it has none."""
+    whole_areas: list[int] = field(default_factory=list)
+    """The references that a function takes as an area, even where it is one cell."""
     ordered: list[int | str] = field(default_factory=list)
     """What it asks whether it is smaller or larger: the index of a reference, or a text."""
     single: list[int] = field(default_factory=list)
@@ -222,6 +226,8 @@ class Replacement:
     this_row: bool = False
     inner: Shape | None = None
     refused: str = ""
+    nudged: tuple[Piece, ...] = ()
+    """The pieces as `Shape.nudged` has them."""
 
 
 class Names(Protocol):

@@ -10,6 +10,7 @@ from typing import Any
 from addin.formulas import Area
 from addin.workbook.ooxml.errors import WorkbookError, damaged
 from addin.workbook.ooxml.positions import CellIndex, area_of
+from addin.workbook.ooxml.stored import day_of
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _C, _F, _V, _IS, _ROW, _DATA, _T, _R, _RPH = (
@@ -36,8 +37,9 @@ _VALUES = {
     "e": re.compile(r"#[A-Z0-9/_!?]{2,30}"),
     "str": re.compile(".*", re.DOTALL),
     "inlineStr": re.compile(""),
+    "d": re.compile(r"(?:190[1-9]|19[1-9]\d|[2-9]\d{3})-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{3,6})?Z?)?", re.ASCII),
 }
-_VALUE_REQUIRED = frozenset(("s", "b", "e"))
+_VALUE_REQUIRED = frozenset(("s", "b", "e", "d"))
 
 
 def check_tree(root: Any, part: str) -> None:
@@ -132,6 +134,7 @@ def _check_value(cell: Any, kind: str, value: Any, part: str) -> None:
         raise _odd(cell, part, f"its value is of the kind {kind[:20]!r}, which not every program knows")
     else:
         is_right = _VALUES[kind].fullmatch(text) is not None or (not text and kind not in _VALUE_REQUIRED)
+        is_right = is_right and (kind != "d" or day_of(text) is not None)
     if not is_right:
         raise _odd(cell, part, f"its value is {text[:40]!r}, which not every program reads alike")
 

@@ -11,9 +11,12 @@ from addin.workbook.calculation.reading.oddities import (
     BLANK,
     COUNTS_ODD_TEXTS,
     COUNTS_ODD_VALUES,
+    MORE_THAN_THE_TEXT,
     NO_SPILL,
     OTHER_SIZE,
+    OTHER_TILDE,
     READS_DAY,
+    SPLITS_BY_NOTHING,
 )
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.refresh.report import Refreshed
@@ -192,3 +195,116 @@ async def test_no_number_is_written_in_a_format_of_another_language(
     formulas = {"A1": f'="CPI: "&TEXT({CALL[1:]},"{number_format}")', "A2": f"=TEXT({CALL[1:]},B1)"}
     book = make_book(tmp_path / "book.xlsx", {**formulas, "B1": number_format})
     assert await _reasons(service, book) == {(1, 1): OTHER_MARKS, (2, 1): OTHER_MARKS}
+
+
+LEFT_OUT = "was never compared with Excel with these arguments left out"
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        '_xlfn.TEXTBEFORE("Socrates"," ",,,1)',
+        '_xlfn.TEXTAFTER("x-y","-",,1)',
+        'ADDRESS(1,1,,,"Sheet2")',
+        'ADDRESS(1,1,4,,"Sheet2")',
+        "TREND(E1:E3,,4)",
+        "GROWTH(E1:E3,,4)",
+        "SUM(LINEST(E1:E3,,TRUE))",
+        "SUM(LOGEST(E1:E3,,TRUE))",
+        "_xlfn.CEILING.MATH(-2.5,,1)",
+        "_xlfn.FLOOR.MATH(-2.5,,1)",
+        "VDB(2400,300,10,0,1,,TRUE)",
+        "DB(1000,100,5,1,)",
+        'LEN(HYPERLINK("http://x",))',
+        "_xlfn.LET(_xlpm.a,,_xlpm.a+1)",
+        "SUM(_xlfn.SEQUENCE(3,,5))",
+    ],
+)
+async def test_arguments_left_out_between_commas_are_left(service: EmbeddedService, tmp_path: Path, formula: str):
+    book = make_book(tmp_path / "book.xlsx", TEN | {"A1": CALL, "B1": f"={formula}&LEFT(A1,0)"})
+    [why] = (await _reasons(service, book)).values()
+    assert why.endswith(LEFT_OUT)
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [
+        ("IF(A1>0,,5)", 0),
+        ("INDEX(E1:F10,,2)", None),
+        ("SUM(INDEX(E1:F10,,2))", 55),
+        ("SUM(OFFSET(E1,1,0,,2))", 22),
+        ("VLOOKUP(30,E1:F10,2,)", 3),
+        ('_xlfn.TEXTJOIN("-",,E1:E2)', "10-20"),
+        ("PV(0.1,2,,-121)", pytest.approx(100)),
+        ("_xlfn._xlws.SORT(E1:E3,,-1)", None),
+        ("SUM(_xlfn.TAKE(E1:F3,,1))", 60),
+    ],
+)
+async def test_arguments_left_out_as_they_were_compared_are_worked_out(
+    service: EmbeddedService, tmp_path: Path, formula: str, value
+):
+    book = make_book(tmp_path / "book.xlsx", TEN | {"A1": CALL, "B1": f"={formula}"})
+    reasons = await _reasons(service, book)
+    assert not any(each.endswith(LEFT_OUT) for each in reasons.values())
+    if value is not None:
+        assert reasons == {}
+        assert values(book, "Sheet1", "B1") == [value]
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        'SUMIF(D1:D2,"a~~b",E1:E2)',
+        'COUNTIF(D1:D2,"a~b")',
+        "COUNTIF(D1:D2,D3)",
+        'COUNTIF(D1:D2,"a~"&"~b")',
+        'SUMIFS(E1:E2,D1:D2,"a~~b")',
+        '_xlfn.MAXIFS(E1:E2,D1:D2,"a~~b")',
+        'AVERAGEIF(D1:D2,"a~~b",E1:E2)',
+        "DSUM(G1:H2,2,G4:G5)",
+    ],
+)
+async def test_a_criterion_with_a_tilde_of_its_own_is_left(service: EmbeddedService, tmp_path: Path, formula: str):
+    cells = {"D1": "a~b", "D2": "ab", "D3": "a~~b", "G1": "k", "G2": "a~b", "H1": "v", "H2": 5, "G4": "k", "G5": "a~~b"}
+    book = make_book(tmp_path / "book.xlsx", TEN | cells | {"A1": CALL, "B1": f"={formula}+0*A1"})
+    assert await _reasons(service, book) == {(1, 2): OTHER_TILDE}
+
+
+@pytest.mark.parametrize(("criterion", "count"), [("a~*b", 1), ("a~?b", 1), ("a?b", 3), ("a*b", 3)])
+async def test_a_tilde_before_a_pattern_is_read(service: EmbeddedService, tmp_path: Path, criterion: str, count: float):
+    cells = {"D1": "a*b", "D2": "a?b", "D3": "axb", "A1": CALL, "B1": f'=COUNTIF(D1:D3,"{criterion}")+0*A1'}
+    book = make_book(tmp_path / "book.xlsx", cells)
+    assert await _reasons(service, book) == {}
+    assert values(book, "Sheet1", "B1") == [count]
+
+
+@pytest.mark.parametrize(
+    ("formula", "reason"),
+    [
+        ('INDEX(_xlfn.TEXTSPLIT("abc",""),1)', SPLITS_BY_NOTHING),
+        ('INDEX(_xlfn.TEXTSPLIT("abc",D1&""),1)', SPLITS_BY_NOTHING),
+        ('ISNA(_xlfn.TEXTBEFORE("a-b-c","-",9))', MORE_THAN_THE_TEXT),
+        ('ISNA(_xlfn.TEXTAFTER("a-b-c","-",-F9))', MORE_THAN_THE_TEXT),
+    ],
+)
+async def test_texts_are_split_only_where_it_is_sure(
+    service: EmbeddedService, tmp_path: Path, formula: str, reason: str
+):
+    book = make_book(tmp_path / "book.xlsx", TEN | {"A1": CALL, "B1": ("B1", f"={formula}&LEFT(A1,0)")})
+    assert await _reasons(service, book) == {(1, 2): reason}
+
+
+async def test_one_cell_as_the_first_area_of_a_running_total_is_worked_out(service: EmbeddedService, tmp_path: Path):
+    cells = {
+        "A1": CALL,
+        "B1": "=SUM(A$1:A1)",
+        "B2": "=SUM(A$1:A2)",
+        "B3": "=SUBTOTAL(9,A1:A1)",
+        "B4": "=COUNTIF(A$1:A1,A1)",
+        "B5": "=AVERAGE(A1:A1)+MAX(A1:A1)-MIN(A1:A1)",
+        "B6": "=SUM(A1:A1+1)",
+    }
+    book = make_book(tmp_path / "book.xlsx", cells)
+    assert list(await _reasons(service, book)) == [(6, 2)]
+    call, *sums, counted, average = values(book, "Sheet1", "A1", "B1", "B2", "B3", "B4", "B5")
+    assert (sums, counted, average) == ([call] * 3, 1, call)

@@ -185,3 +185,21 @@ def _read_all(book: Path) -> None:
     with Package(book) as package:
         for name in ("[Content_Types].xml", "_rels/.rels", "docProps/app.xml", "docProps/core.xml"):
             package.read(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("2020-01-01", 43831.0), ("2020-01-01T12:00:00", 43831.5), ("2020-01-01T18:00:00.000Z", 43831.75)],
+)
+def test_a_day_as_iso_text_is_its_number(tmp_path: Path, text: str, value: float):
+    content = _sheet(f'<row r="1"><c r="A1" t="d"><v>{text}</v></c></row>')
+    book = _with_parts(make_book(tmp_path / "book.xlsx", {}), {SHEET: content})
+    assert values(book, "Sheet1", "A1") == [value]
+
+
+@pytest.mark.parametrize("text", ["2020-13-01", "1900-01-01", "1.1.2020", "2020-W01-1", ""])
+def test_what_is_no_day_is_refused(tmp_path: Path, text: str):
+    content = _sheet(f'<row r="1"><c r="A1" t="d"><v>{text}</v></c></row>')
+    book = _with_parts(make_book(tmp_path / "book.xlsx", {}), {SHEET: content})
+    with pytest.raises(WorkbookError, match="A1"):
+        values(book, "Sheet1", "A1")

@@ -1,0 +1,136 @@
+"""Results that hang on the last digits of a power or of another number that programs round differently."""
+
+from pathlib import Path
+
+import pytest
+
+from addin.formulas.lexer import tokens
+from addin.workbook.calculation.engine.process import EngineFailedError
+from addin.workbook.calculation.proof import JUMPS
+from addin.workbook.calculation.reading.noise import Move, with_powers_as_calls, written
+from addin.workbook.calculation.reading.parsing import CallNode, GroupNode, parsed
+from addin.workbook.calculation.single import read_single, worked_out
+from addin.workbook.refresh.refresh import refresh_book
+from addin.workbook.refresh.report import Refreshed
+from dataservice.client import AsyncClient
+from tests.addin.workbook.books import make_book, values
+from tests.embedded import EmbeddedService
+from udfs import Session
+
+CALL = '=_xldudf_DS_SIGNAL("us-cpi")'
+CELLS = {"A1": CALL, "B1": "=A1*0", "E1": 1, "E2": 8, "E3": 9, "F1": "one", "F2": "eight", "F3": "nine"}
+
+
+async def _refreshed(service: EmbeddedService, book: Path) -> Refreshed:
+    async with AsyncClient(service.url, service.key) as client:
+        return await refresh_book(Session(client), book, book)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "INT(4^1.5+B1)",
+        "TRUNC(POWER(4,1.5)+B1)",
+        "MOD(4^1.5+B1,8)",
+        "QUOTIENT(4^1.5+B1,8)",
+        "CEILING(100^1.5+B1,1)",
+        "ROUND(4^1.5/16+B1,0)",
+        "IF(4^1.5+B1>=8,1,2)",
+        "IF(MULTINOMIAL(1,2,3)+B1=60,1,2)",
+        "VLOOKUP(4^1.5+B1,E1:F3,2,TRUE)",
+        'IFERROR(MATCH(4^1.5+B1,E1:E3,0),"none")',
+        'LEN(REPT("x",4^1.5+B1))',
+        "BITAND(4^1.5+B1,8)",
+        "ISEVEN(4^1.5+B1)",
+        "INT(8^(1/3)*8^(1/3)/4^1.5*2+B1)",
+        "INT(64^(1/3)/8^(1/3)+B1)",
+        "INT(LOG(1000+B1,10))",
+        "INT(1%*100*4^1.5+B1)",
+        "INT(EXP(LN(10))+B1)=10",
+        "COUNTIF(E1:E3,4^1.5+B1)",
+        "SWITCH(4^1.5+B1,8,1,2)",
+        "LET(x,4^1.5+B1,INT(x))",
+    ],
+)
+async def test_what_jumps_at_the_last_digits_of_a_power_is_left(service: EmbeddedService, tmp_path: Path, formula: str):
+    stored = formula.replace("SWITCH", "_xlfn.SWITCH").replace("BITAND", "_xlfn.BITAND")
+    stored = stored.replace("LET(x", "_xlfn.LET(_xlpm.x").replace("INT(x", "INT(_xlpm.x")
+    book = make_book(tmp_path / "book.xlsx", CELLS | {"H5": f"={stored}"})
+    assert [cell.unproven for cell in (await _refreshed(service, book)).unproven] == [JUMPS]
+    assert values(book, "Sheet1", "H5") == [None]
+
+
+async def test_what_jumps_in_another_cell_is_left_too(service: EmbeddedService, tmp_path: Path):
+    chain = {"G1": "=4^1.5+B1", "G2": "=G1", "G3": "=INT(G2)", "G4": "=G3*2", "G5": "=G2*2", "G6": "=SUM(E1:E3,G2)"}
+    book = make_book(tmp_path / "book.xlsx", CELLS | chain)
+    assert {cell.cell[1]: cell.unproven == JUMPS for cell in (await _refreshed(service, book)).unproven} == {
+        (3, 7): True,
+        (4, 7): True,
+    }
+    assert values(book, "Sheet1", "G2", "G5", "G6") == pytest.approx([8, 16, 26], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [
+        ("INT(10^2+B1)", 100),
+        ("MOD(2^10+B1,1000)", 24),
+        ("IF(3^2+B1=9,1,2)", 1),
+        ("INT(4^1.6+B1)", 9),
+        ("ROUND(1000*1.1^(1/3)+B1,2)", 1032.28),
+        ("ROUND(PMT(0.05,10,-1000+B1),2)", 129.50),
+        ("INDEX(E1:E3,2^1+B1)", 8),
+        ("INT(YEARFRAC(DATE(2000,1,1),DATE(2020,1,1)+B1))", 20),
+        ('TEXT(2^0.5+B1,"0.00")', "1.41"),
+        ("1.0001^(1/12)-1+B1", 1.0001 ** (1 / 12) - 1),
+        ("INT(-2^2+B1)", 4),
+        ("INT(SQRT(49+B1))", 7),
+    ],
+)
+async def test_what_does_not_jump_is_worked_out(service: EmbeddedService, tmp_path: Path, formula: str, value):
+    book = make_book(tmp_path / "book.xlsx", CELLS | {"H5": f"={formula}"})
+    assert (await _refreshed(service, book)).unproven == []
+    [shown] = values(book, "Sheet1", "H5")
+    assert shown == (value if isinstance(value, str) else pytest.approx(value, rel=1e-8))
+
+
+@pytest.mark.parametrize("formula", ["=INT(4^1.5)", '=IF(DS.SIGNAL("x")>0,MULTINOMIAL(1,2,3)=60,0)'])
+async def test_a_single_formula_that_jumps_is_told_and_not_shown(formula: str):
+    async def ask(calls):
+        return [1.0 for _ in calls]
+
+    with pytest.raises(EngineFailedError, match=JUMPS):
+        await worked_out(read_single(formula, "DS"), 1.8e9, ask)
+
+
+@pytest.mark.parametrize(
+    ("formula", "calls"),
+    [
+        ("-2^2", "POWER(-2,2)"),
+        ("1-2^-2^3%*4", "1-POWER(POWER(2,-2),3%)*4"),
+        ("2^(1+3^4)", "POWER(2,(1+3^4))"),
+        ("1<2^3&4", "1<POWER(2,3)&4"),
+        ("2*-3^F(1)(2)", "2*POWER(-3,F(1)(2))"),
+    ],
+)
+def test_powers_take_what_spreadsheets_take(formula: str, calls: str):
+    assert _text(with_powers_as_calls(parsed(tokens(formula)))) == calls
+
+
+def _text(tree) -> str:
+    parts = []
+    for node in tree:
+        match node:
+            case CallNode(name, arguments):
+                parts.append(f"{name}({','.join(map(_text, arguments))})")
+            case GroupNode(inner):
+                parts.append(f"({','.join(map(_text, inner))})")
+            case _:
+                parts.append(node.text)
+    return "".join(parts)
+
+
+def test_two_steps_are_never_moved_alike():
+    text = written("\x02/\x02", "S!A1", Move.UP)
+    one, other = text.split("/")
+    assert one != other
