@@ -110,9 +110,9 @@ async def _answered(request: Request, tenant: Tenant, calls: Sequence[bytes], po
         tenant.batches.late.add(answers.requests)  # told with the next answer, as this one is not sent
         raise
     backend.requests_total += answers.requests
-    backend.metrics.answered(answers.parts, answers.requests)
     await note_spent(request, backend, answers.requests)
     spent = await backend.tell(tenant, post, lost, answers.requests)
+    await backend.metrics.answered(answers.parts, answers.requests)
     progress, question = _loading(tenant, loaded)
     head, tail = encode_around(Reply([], spent, tenant.quota, tenant.generation, progress, question))
     return BatchAnswer(head, answers.parts, tail)

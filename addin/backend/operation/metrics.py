@@ -20,6 +20,9 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from addin.protocol.joining import CALLS_A_TURN
+from udfs.engine import in_turns
+
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
@@ -104,12 +107,13 @@ class Metrics:
             self.under_way -= 1
         self._batch_s.observe(perf_counter() - began)
 
-    def answered(self, parts: Sequence[bytes], requests: int) -> None:
+    async def answered(self, answers: Sequence[bytes], requests: int) -> None:
         """Count the answers of a batch; those that are still to come are counted when they are there."""
-        unusual = [part for part in parts if part.startswith(UNUSUAL)]
-        self._cells.labels("value").inc(len(parts) - len(unusual))
-        for result, count in results(unusual).items():
-            self._cells.labels(result).inc(count)
+        async for part in in_turns(answers, CALLS_A_TURN):
+            unusual = [each for each in part if each.startswith(UNUSUAL)]
+            self._cells.labels("value").inc(len(part) - len(unusual))
+            for result, count in results(unusual).items():
+                self._cells.labels(result).inc(count)
         self._batches.labels("yes" if requests else "no").inc()
         self.requests.inc(requests)
 

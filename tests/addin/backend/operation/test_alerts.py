@@ -1,5 +1,6 @@
 """The alert rules: each fires in its incident and in no other, tried by Prometheus's own promtool."""
 
+import asyncio
 import json
 import re
 import shutil
@@ -89,7 +90,7 @@ def expected(rule, fires):
 def told_metrics():
     facts = dict.fromkeys(FACTS, 1.0)
     metrics = Metrics()
-    metrics.answered([b'{"value":1'], 1)
+    asyncio.run(metrics.answered([b'{"value":1'], 1))
     metrics.service(200, 0.1)
     metrics.responses.labels("200").inc()
     text = metrics.text([WorkerMeasures()], facts, "1.0").decode()

@@ -1,5 +1,6 @@
 """What watches a backend from outside: metrics, ids of requests, a log for machines."""
 
+import asyncio
 import io
 import logging
 
@@ -7,6 +8,7 @@ import orjson
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from addin.backend.operation.metrics import Metrics
 from addin.config.json_log import FIELDS, REQUEST_ID, JsonFormatter
 from tests.addin.backends import backend_of
 
@@ -34,6 +36,21 @@ def test_metrics_count_responses_cells_and_requests(service, tmp_path):
     assert told["addin_batch_seconds_count",] == 2
     assert (told["addin_responses_total", "200"], told["addin_responses_total", "404"]) == (2, 1)
     assert told["addin_batches_under_way",] == 0
+
+
+async def test_the_errors_of_a_large_batch_are_counted_in_turns():
+    turns = 0
+
+    async def other():
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.ensure_future(other())
+    await Metrics().answered([b'{"error":"#N/A","message":"x","kind":"quota"'] * 200_000, 0)
+    task.cancel()
+    assert turns > 1
 
 
 def test_errors_are_counted_by_kind_and_an_outage_is_seen_where_it_begins_and_ends(service, tmp_path, caplog):
