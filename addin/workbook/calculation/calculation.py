@@ -34,9 +34,6 @@ from addin.workbook.calculation.simple_stage import SimpleStage
 from addin.workbook.ooxml.book import Book
 from udfs.cells import Scalar
 
-MAX_PASSES = 20
-"""How many times calls of ours may wait for the answers of others."""
-
 AS_SHOWN = "the book calculates with the digits that cells show (precision as displayed)"
 RESTS_ON_UNPROVEN = "it rests on a cell that is left as it was"
 FINDS_UNPROVEN = "it finds its cells while it calculates, and some are left as they were"
@@ -152,13 +149,13 @@ class BookCalculation:
         if not self._calling - self._unproven.keys() - self._accepted:
             return {}
         run = self._run = self._run or self._begun()
-        asked: dict[str, list[Any]] = {}
-        for _ in range(MAX_PASSES if run.cells.live else 0):
+        if not run.cells.live:
+            return {}
+        while True:  # each step that goes on settles a call that was open
             goes_on, asked = run.hoisted.step()
             if not goes_on:
-                break
+                return asked
             self._engines.formulon.evaluate()
-        return asked
 
     def _begun(self) -> _Run:
         """Put the book with the new values into the engines."""

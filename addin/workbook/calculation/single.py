@@ -10,7 +10,7 @@ from typing import Any
 from addin.formulas import Area
 from addin.formulas.shape import shape_of
 from addin.workbook.calculation.book_formulas import BookFormula
-from addin.workbook.calculation.calculation import MAX_PASSES, NOT_ANSWERED
+from addin.workbook.calculation.calculation import NOT_ANSWERED
 from addin.workbook.calculation.engine.process import DYNAMIC, VALUE, EngineFailedError
 from addin.workbook.calculation.engine_book import as_values
 from addin.workbook.calculation.engines import Engines
@@ -108,21 +108,21 @@ class _Calls:
     async def answer(self, ask: Callable[[Sequence[list[Any]]], Awaitable[Sequence[Any]]]) -> None:
         """Ask until every call that is made has its answer."""
         open_sites = set(range(len(self.formula.shape.sites)))
-        for _ in range(MAX_PASSES):
+        while open_sites:
             sites = self.formula.shape.sites
             ready = [site for site in sorted(open_sites) if not sites[site].needs - {site} & open_sites]
             handed = {site for site in ready if sites[site].rounds}
             made = {site: call for site in ready if site not in handed and (call := self._call(site)) is not None}
-            open_sites -= {site for site in ready if site not in handed}
+            settled = {site for site in ready if site not in handed}
             for site in handed:
                 if not self._is_made(site) or await self._in_rounds(site, ask):
-                    open_sites.discard(site)
+                    settled.add(site)
             if made:
                 answers = await ask(list(made.values()))
                 self._put(dict(zip(made, answers, strict=True)))
-            if not open_sites:
-                return
-        raise EngineFailedError(f"{self.formula.formula.text[:80]}: {NOT_ANSWERED}")
+            if not settled:
+                raise EngineFailedError(f"{self.formula.formula.text[:80]}: {NOT_ANSWERED}")
+            open_sites -= settled
 
     async def _in_rounds(self, number: int, ask: Callable[[Sequence[list[Any]]], Awaitable[Sequence[Any]]]) -> bool:
         """Ask what a LAMBDA is handed now; whether all its calls are answered."""
@@ -137,7 +137,7 @@ class _Calls:
             keys = self._area([[key] for key in known])
             self._places[number] = chosen(keys, [self._area(_rows(answer)) for answer in known.values()])
 
-        for _ in range(MAX_PASSES):
+        while True:  # the calls that a LAMBDA makes are limited
             if all_answered(lambda: self.rows(site.rounds), answer_of, put, accumulates=site.accumulates):
                 return True
             new = [key for key in asked if key not in self._answers]
@@ -145,7 +145,6 @@ class _Calls:
                 return False
             answers = await ask([asked[key] for key in new])
             self._answers |= dict(zip(new, answers, strict=True))
-        return False
 
     def rows(self, pieces: Sequence[Any]) -> list[list[Any]]:
         """Return what a part of the formula comes to; raises `EngineFailedError`."""

@@ -15,7 +15,7 @@ from itertools import product
 from typing import Any, Self, TypeAlias
 
 from addin.workbook.calculation.book_formulas import BookFormula, FormulaReader, is_root, may_rest_on_ours, resting_on
-from addin.workbook.calculation.calculation import MAX_PASSES, BookCalculation, Result
+from addin.workbook.calculation.calculation import BookCalculation, Result
 from addin.workbook.calculation.engine.process import EngineFailedError, is_installed
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.influence import Place, by_sheet
@@ -143,7 +143,7 @@ class Working:
         """Work everything out until nothing new is asked; the calls that each formula made, by its number."""
         answers: dict[str, Any] = {}
         given_up: set[str] = set()
-        for _ in range(MAX_PASSES):
+        while True:  # each pass answers calls or gives them up, and formulas make only so many
             asked = await self._trying(partial(_evaluated, answers=answers)) or {}
             self._calls.update({key: _call(self._book, parts) for key, parts in asked.items()})
             new = [key for key in asked if key not in given_up]

@@ -24,6 +24,9 @@ UNKNOWN = "LAMBDA(ds_key,#N/A)"
 MAX_ANSWERS = 250
 """Calls of one place in a formula; `CHOOSE` takes 254 values."""
 
+MAX_IN_TURN = 20
+"""Calls of one place that are made one after the other: each works out anew all that `SCAN` or `REDUCE` did before."""
+
 _CELLS, _ARGUMENTS, _CALLS = "\ue001", "\ue002", "\ue003"
 """Characters that no text has: they belong to nobody's alphabet."""
 _ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")
@@ -95,10 +98,11 @@ def all_answered(
     while (rows := discover()) is not None:
         told, is_whole = calls_told(rows)
         new = [key for key in told if key not in known]
-        if len(told) > MAX_ANSWERS or not (is_whole or (accumulates and new)):
-            return False
-        if not new:
+        if is_whole and not new:
             return True
+        is_too_much = len(known) >= MAX_IN_TURN if accumulates else len(told) > MAX_ANSWERS
+        if is_too_much or not (is_whole or (accumulates and new)):
+            return False
         found = {key: answer_of(told[key]) for key in (new[:1] if accumulates else new)}
         if None in found.values():
             return False

@@ -325,3 +325,22 @@ async def test_a_condition_on_another_sheet_decides_with_its_new_value(service: 
     assert _unproven(await _refresh(service, book)) == {}
     conditional, plain = values(book, "Sheet1", "A1", "A2")
     assert conditional == plain
+
+
+async def test_as_many_calls_may_wait_for_others_as_a_formula_can_nest(service: EmbeddedService, tmp_path: Path):
+    nested = CALL
+    for number in range(60, 0, -1):
+        nested = f'IFERROR(_xldudf_DS_SIGNAL("nope{number}"),{nested})'
+    book = make_book(tmp_path / "book.xlsx", {"A1": f"={nested}", "A2": "=A1*2", "A3": f"={CALL}"})
+    report = await _refresh(service, book)
+    first, double, known = values(book, "Sheet1", "A1", "A2", "A3")
+    assert (report.skipped, _unproven(report)) == ([], {})
+    assert (first, double) == (known, known * 2)
+
+
+async def test_calls_may_wait_for_others_over_any_number_of_cells(service: EmbeddedService, tmp_path: Path):
+    chain = {f"A{row}": f'=_xldudf_DS_SIGNAL(LEFT(A{row - 1},6),"slug")&""' for row in range(2, 42)}
+    book = make_book(tmp_path / "book.xlsx", {"A1": "us-cpi", **chain})
+    report = await _refresh(service, book)
+    assert (report.skipped, _unproven(report)) == ([], {})
+    assert values(book, "Sheet1", "A2", "A41") == ["us-cpi"] * 2

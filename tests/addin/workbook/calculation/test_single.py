@@ -180,3 +180,37 @@ async def test_branches_nested_in_a_lambda_ask_one_call_each():
         nested = f"IFERROR(DS.SIGNAL(x&{number}),{nested})"
     assert await worked_out(read_single(f'=MAP({{""}},LAMBDA(x,{nested}))', "DS"), 1.8e9, ask) == [[5.0]]
     assert told == [str(number) for number in range(13)]
+
+
+def _nested(count: int) -> str:
+    """The first of so many calls that has a value."""
+    formula = '"none"'
+    for number in range(count, 0, -1):
+        formula = f'IFERROR(DS.SIGNAL("s{number}"),{formula})'
+    return f"={formula}"
+
+
+@pytest.mark.parametrize("known", [1, 60, None])
+async def test_as_many_calls_may_wait_for_others_as_a_formula_can_nest(known):
+    asked = []
+
+    async def ask(calls):
+        asked.extend(call[1] for call in calls)
+        return [7.0 if call[1] == f"s{known}" else {"error": "#N/A"} for call in calls]
+
+    assert await worked_out(read_single(_nested(60), "DS"), 1.8e9, ask) == [[7.0 if known else "none"]]
+    assert asked == [f"s{number}" for number in range(1, (known or 60) + 1)]
+
+
+async def test_calls_that_what_came_before_decides_on_are_made_twenty_times_at_most():
+    asked = []
+
+    async def ask(calls):
+        asked.extend(call[1] for call in calls)
+        return [call[1] + 1 for call in calls]
+
+    formula = "=REDUCE(1,SEQUENCE({}),LAMBDA(sum,x,DS.SIGNAL(sum)))"
+    assert await worked_out(read_single(formula.format(20), "DS"), 1.8e9, ask) == [[21.0]]
+    with pytest.raises(EngineFailedError, match="not answered"):
+        await worked_out(read_single(formula.format(30), "DS"), 1.8e9, ask)
+    assert len(asked) == 40
