@@ -325,7 +325,16 @@ class Fetcher:
                 await self._distrust_details()
         elif tells_alike(known, found):
             self.evidence.now = replace(seen, looks_agree=True)
+        await self._rely_again(slug)
         return False
+
+    async def _rely_again(self, slug: str) -> None:
+        """Let a recent history count after all that a window has proven: rhythms are the same in any order then."""
+        resource = SignalResource(slug)
+        known, told = self._cache.memory.get(resource), self._details.proven(slug)
+        if known is not None and len(told) > len(known.value.history):
+            detail = with_history(known.value, told)
+            await self._cache.keep(resource, detail, pack(detail), known.fetched_at)
 
     async def _pull_at_once(
         self,

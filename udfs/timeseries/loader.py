@@ -45,6 +45,7 @@ NEAR_DAYS = 400
 """So long before a day its observation and the one before it lie, of any series but yearly ones."""
 
 JUST_NOW_S = 1.0
+LATELY_S = 60.0
 """Asked with an age of its own, because the batch remembers that there was nothing before others fetched it."""
 
 NEAR_STEPS = 12
@@ -103,18 +104,27 @@ async def known_series(name: str, window: Window, today: date) -> Series:
             return Series(slug, await _last_known(name, window, stored))
         if window.is_served_by(near):
             return Series(slug, near)
-    return Series(slug, await _asked_for(name, window, near, stored, today))
+    return Series(slug, await _asked_for(name, window, near, stored, today, is_near=is_near))
 
 
-async def _asked_for(name: str, window: Window, near: Known | None, stored: HistoryResource, today: date) -> Known:
-    """The observations that the service gives; a recent history at hand, where it gives none and that is enough."""
+async def _asked_for(
+    name: str, window: Window, near: Known | None, stored: HistoryResource, today: date, *, is_near: bool
+) -> Known:
+    """The observations that the service gives; a recent history at hand, where it gives none and that is enough.
+
+    A recent history that could not be relied on may count after that, because the window has said the same: then it
+    tells the rhythm, as it does where it counts at once.
+    """
+    detail = SignalResource(stored.slug)
     try:
-        return await _fetched(name, window, await _likely_enough(window, near, stored, today))
+        far = await _fetched(name, window, await _likely_enough(window, near, stored, today))
     except DataServiceError:
-        detail = SignalResource(stored.slug)
         last = await have(detail, max_age_s=EVER)
         if last is None or not window.is_known(recent(last.value)):
             raise
+    else:
+        again = None if not is_near or window.tells_as_much(far) else await have(detail, max_age_s=LATELY_S)
+        return recent(again.value) if again and window.is_served_by(recent(again.value)) else far
     return recent((await need_of(name, detail)).value)  # what was shown before is not lost
 
 

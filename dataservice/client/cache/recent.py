@@ -223,6 +223,10 @@ class DoubtfulDetails:
         """What the recent history said that is not relied on."""
         return self._told.get(slug, Observations.empty())
 
+    def proven(self, slug: str) -> Observations:
+        """What the recent history said, if windows said the same."""
+        return self.told(slug) if slug in self._proven else Observations.empty()
+
     def proves(self, slug: str, found: Observations) -> bool:
         """Whether a window shows the same days as a recent history of so long a time that it was hardly thinned out."""
         told = self.told(slug)
