@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from addin.backend.http import BodyLimits, JsonResponse, address_of, read_body
 from addin.backend.limits.accounts import Accounting, account_of
+from addin.backend.operation.memory import tidying
 from addin.backend.security import SecurityMiddleware
 from addin.backend.state import BackendState
 from addin.backend.tenants import Tenant
@@ -85,7 +86,7 @@ def http_app(settings: Settings, token: str) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(inside: Starlette) -> AsyncIterator[None]:
-        async with serve(inside):
+        async with serve(inside), tidying(backend):
             yield
         await backend.aclose()
 

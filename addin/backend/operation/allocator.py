@@ -10,6 +10,11 @@ ARENA_MAX, ARENAS = -8, 2
 """Threads share so few parts of memory: each keeps what it once took, and seldom gives it back."""
 
 
+MMAP_THRESHOLD, LARGE_BYTES = -3, 2**20
+"""What is larger gets memory of its own, which goes back at once; else glibc soon keeps tens of MB in one heap, where
+bodies that grow side by side leave holes."""
+
+
 def give_back() -> None:
     """Let the C library return what is free to the system, where it can (glibc)."""
     if sys.platform == "linux":
@@ -18,7 +23,9 @@ def give_back() -> None:
 
 
 def share_arenas() -> None:
-    """Let all threads share a few parts of memory, where the C library has several (glibc)."""
+    """Let all threads share a few parts of memory, and keep large bodies out of them (glibc)."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
-            ctypes.CDLL("libc.so.6").mallopt(ARENA_MAX, ARENAS)
+            libc = ctypes.CDLL("libc.so.6")
+            libc.mallopt(ARENA_MAX, ARENAS)
+            libc.mallopt(MMAP_THRESHOLD, LARGE_BYTES)
