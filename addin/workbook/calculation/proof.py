@@ -48,6 +48,7 @@ from addin.workbook.calculation.reading.oddities import (
     odd_input,
 )
 from addin.workbook.calculation.results import is_reproduced, jumps
+from addin.workbook.ooxml.positions import CellIndex
 
 ONE_OF_SEVERAL = "it takes one cell of a range, and is no array formula"
 NOT_SORTED = "it looks up the nearest value in cells that are not sorted, where programs find different ones"
@@ -107,7 +108,6 @@ class Proof:
         self._found = found
         self._reproduced = reproduced
         self._odd_texts: dict[SheetArea, bool] = {}
-        self._tildes: dict[SheetArea, bool] = {}
         self._letters: dict[SheetArea, frozenset[Letters]] = {}
 
     def doubts(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
@@ -245,14 +245,19 @@ class Proof:
             return False
         if any(map(has_other_tilde, formula.shape.texts)):
             return True
-        return any(self._has_tilde_in_cells(area.sheet or sheet, area) for sheet, area in formula.areas)
+        areas = ((area.sheet or sheet, area) for sheet, area in formula.areas)
+        return any(
+            sheet in self._tildes and self._tildes[sheet].first_inside(area) is not None for sheet, area in areas
+        )
 
-    def _has_tilde_in_cells(self, sheet: str, area: Area) -> bool:
-        where = sheet, area
-        if where not in self._tildes:
-            values = self._engines.formulon.values(list(self._cells.filled(*where)))
-            self._tildes[where] = any(map(has_other_tilde, values))
-        return self._tildes[where]
+    @cached_property
+    def _tildes(self) -> dict[str, CellIndex]:
+        """The cells with a `~` that programs read differently; looked for once, since areas of totals overlap."""
+        cells = [
+            (name, spot) for name in self._cells.book.sheet_names for spot in self._cells.book.sheet(name).filled()
+        ]
+        values = self._engines.formulon.values(cells)
+        return by_sheet(cell for cell, value in zip(cells, values, strict=True) if has_other_tilde(value))
 
     def _counts_odd_texts(self, formula: BookFormula) -> bool:
         """Whether a formula counts cells with a text that some programs read as a number, a day or a logical value."""
