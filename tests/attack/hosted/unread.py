@@ -213,7 +213,8 @@ class Watch:
 
     def _memory(self) -> None:
         while not self._ended.wait(0.05):
-            self._found.peak_mib = max(self._found.peak_mib, memory_mib(self._place.pid))
+            held_mib = memory_mib(self._place.pid)  # takes long: the peak of before must not come back after it
+            self._found.peak_mib = max(self._found.peak_mib, held_mib)
 
     def _user(self) -> None:
         path, content, expected = self._program.user
