@@ -44,9 +44,8 @@ BLOCK_YEARS = (50, 20, 10, 5, 2, 1)
 NEAR_DAYS = 400
 """So long before a day its observation and the one before it lie, of any series but yearly ones."""
 
-JUST_NOW_S = 1.0
-LATELY_S = 60.0
-"""Asked with an age of its own, because the batch remembers that there was nothing before others fetched it."""
+JUST_NOW_S, LATELY_S = 1.0, 60.0
+"""Asked with ages of their own, because the batch remembers that there was nothing before others fetched it."""
 
 NEAR_STEPS = 12
 """Distances of two observations that a stored history is searched before a day: gaps are seldom longer."""
