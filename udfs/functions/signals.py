@@ -113,6 +113,8 @@ def _told_by(answer: Answer[SignalDetail], _slug: str, field: str, at: date | No
         return _on_day(detail, at, name)
     if name == "value" and detail.latest is not None:
         return detail.latest.value
+    if name in NEEDS_PREVIOUS and detail.latest is not None and not len(detail.history):
+        return MORE  # its recent history does not count: a window tells
     return _field_of(latest(detail), name, detail)
 
 

@@ -111,6 +111,8 @@ async def observed_of(
 ) -> Observed:
     """The present observation on or before `at`, or the latest one, with the values that the vintage picks."""
     values = await _picked(detail.signal.slug, vintage) if vintage.pick is Pick.FIRST else None
+    if at is None and with_previous and detail.latest is not None and not len(detail.history):
+        at = detail.last_day  # its recent history does not count: a window tells what came before
     if at is None:
         return latest(detail, values)
     return await on_or_before(detail, at, today, with_previous=with_previous, values=values)

@@ -178,7 +178,8 @@ async def test_a_null_is_a_blank_cell_and_no_observation_is_an_error(observed, s
 
 async def test_without_an_earlier_value_there_is_no_change():
     alone = {**DETAIL, "history": []}
-    shown = await Canned({"/v1/signals/odd": alone})("SIGNAL", "odd", "change")
+    window = {"/v1/signals/odd": alone, "/v1/signals/odd/observations": [alone["latest"]]}
+    shown = await Canned(window)("SIGNAL", "odd", "change")
     assert shown == CellError(ErrorCode.NA, "odd has no value before the one of 2026-08-31 16:30:00+00:00")
 
 

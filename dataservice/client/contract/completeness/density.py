@@ -65,11 +65,7 @@ def detail_may_be_thin(recent: Observations, seen: Evidence) -> bool:
         return True
     if seen.dense_detail or seen.natural >= OFTEN:
         return False
-    return (
-        _is_unusual(days)
-        or _are_averages(recent[:-1], recent[-1:])
-        or (len(days) >= HISTORY_LIMIT and not _are_month_starts(days))
-    )
+    return _is_unusual(days) or _are_averages(recent[:-1], recent[-1:])
 
 
 def window_may_be_thin(found: Observations, known: Observations, seen: Evidence) -> bool:

@@ -44,7 +44,7 @@ def month_ends(count):
 @pytest.mark.parametrize(
     "recent",
     [
-        *(every(7, 53), month_ends(17), month_starts(13), every(3, 122), every(7, 365)),
+        *(every(7, 53), month_ends(17), month_starts(13), every(3, 122)),
         every(7, 200).merged(series([NEWEST + timedelta(days=2)])),
     ],
 )
