@@ -75,7 +75,7 @@ lint: $(VENV)/dev.stamp node-tools ## Check style, types, import directions, she
 	@echo "• ruff format"; $(BIN)/ruff format --check .
 	@echo "• mypy"; $(BIN)/mypy
 	@echo "• import-linter"; $(BIN)/lint-imports > $(VENV)/imports.log || { cat $(VENV)/imports.log; exit 1; }
-	@echo "• shellcheck"; $(BIN)/shellcheck .ci/*
+	@echo "• shellcheck"; $(BIN)/shellcheck $$(grep -l '^#!.*bash' .ci/*)
 	@if [ -x $(NODE_TOOLS)/.bin/tsc ]; then echo "• tsc --checkJs"; $(NODE_TOOLS)/.bin/tsc --project tests/node/tsconfig.json && \
 	echo "• eslint" && $(NODE_TOOLS)/.bin/eslint --config tests/node/eslint.config.mjs $(JAVASCRIPT); \
 	else echo "• tsc --checkJs, eslint: left out, no npm here"; fi

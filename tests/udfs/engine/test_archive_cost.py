@@ -116,7 +116,7 @@ async def test_five_weeks_of_daily_refreshes_send_the_same_requests_with_and_wit
     ]
     without = await mornings(tmp_path / "without", present, NoArchive)
     assert len(without) >= DAYS
-    assert await mornings(tmp_path / "with", [*present, *past], Archive) == without
+    assert sorted(await mornings(tmp_path / "with", [*present, *past], Archive)) == sorted(without)
 
 
 async def test_the_whole_workbook_costs_no_request_more_when_it_also_asks_for_the_past(service):
