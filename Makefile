@@ -41,7 +41,7 @@ demo: $(VENV)/run.stamp try-sheet ## Start the embedded service and the add-in w
 	@$(BIN)/addin demo $(ARGS)
 
 .PHONY: test
-test: $(VENV)/dev.stamp system-packages node-tools try-sheet ## Run all tests
+test: $(VENV)/dev.stamp system-packages chart-tools node-tools try-sheet ## Run all tests
 	@echo "• running the tests"
 	@$(BIN)/python -m pytest $(TEST_FLAGS) $(ARGS)
 
@@ -51,7 +51,7 @@ test-lowest: VERSIONS := lowest-direct
 test-lowest: ## Run the tests with the lowest versions that pyproject.toml allows
 test-newest: VERSIONS := highest
 test-newest: ## Run the tests with the newest versions that pyproject.toml allows
-test-lowest test-newest: $(VENV)/dev.stamp system-packages node-tools try-sheet
+test-lowest test-newest: $(VENV)/dev.stamp system-packages chart-tools node-tools try-sheet
 	@echo "• installing the versions into $(VENV)-$(VERSIONS)"
 	@$(BIN)/python -m uv venv --quiet --seed --clear $(VENV)-$(VERSIONS)
 	@$(BIN)/python -m uv pip compile --quiet --all-extras --resolution $(VERSIONS) --no-header --no-annotate \
@@ -132,6 +132,10 @@ clean: ## Remove the environment, caches and everything built
 .PHONY: system-packages
 system-packages:
 	@if [ "$(SYSTEM_PACKAGES)" = yes ]; then .ci/install-debian-packages; fi
+
+.PHONY: chart-tools
+chart-tools: $(VENV)/venv.stamp
+	@.ci/fetch-chart-tools
 
 .PHONY: node-tools
 node-tools:

@@ -1,7 +1,8 @@
 """The API key: where it is found, where it is stored, and how it stays out of the logs.
 
-It is looked up in the environment (`DATA_SERVICE_API_KEY`), the system's keychain, the file used without a keychain,
-and the config file, in this order. A stored key belongs to the address of one service and is never sent to another.
+It is looked up in the environment (`DATA_SERVICE_API_KEY`, or the file that `DATA_SERVICE_API_KEY_FILE` names), the
+system's keychain, the file used without a keychain, and the config file, in this order. A stored key belongs to the
+address of one service and is never sent to another.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from itertools import count
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from addin.config.settings import APP, PREFIX, config_dir, config_file, read_config, write_private
+from addin.config.secrets import secret_in
+from addin.config.settings import APP, config_dir, config_file, read_config, write_private
 from addin.errors import SettingsError
 from dataservice.key_text import bare_key
 
@@ -304,8 +306,11 @@ def _texts_in(file: Path) -> dict[str, str]:
 def find_key(
     store: KeyStore, environ: Mapping[str, str] | None = None, file: Path | None = None
 ) -> ConfiguredKey | None:
-    """The key to use: from the environment, else the stored one, else `api_key` in the config file, else None."""
-    named = bare_key((os.environ if environ is None else environ).get(f"{PREFIX}API_KEY", ""))
+    """The key to use: from the environment, else the stored one, else `api_key` in the config file, else None.
+
+    Raises `SettingsError` for a file that the environment names and that cannot be read.
+    """
+    named = bare_key(secret_in(os.environ if environ is None else environ, "api_key"))
     if named:
         return ConfiguredKey(named, KeySource.ENVIRONMENT)
     if stored := store.load():

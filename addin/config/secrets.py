@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 
 from addin.config.settings import PREFIX, config_dir, config_file, read_config, write_private
@@ -15,23 +16,30 @@ LEAST_CHARACTERS = 32
 
 
 def secret_named(name: str) -> str:
-    """A secret from its variable, from the file that its variable with _FILE names, from systemd's credentials, or from
-    the config file; empty if there is none. Raises `SettingsError` for a file that was named and cannot be read.
+    """A secret as the environment gives it, or from the config file; empty if there is none. Raises `SettingsError` for
+    a file that was named and cannot be read.
+    """
+    return secret_in(os.environ, name) or str(read_config(config_file()).get(name, "")).strip()
+
+
+def secret_in(environ: Mapping[str, str], name: str) -> str:
+    """A secret from its variable, from the file that its variable with _FILE names, or from systemd's credentials;
+    empty if there is none. Raises `SettingsError` for a file that was named and cannot be read.
     """
     variable = f"{PREFIX}{name.upper()}"
-    if text := os.environ.get(variable, "").strip():
+    if text := environ.get(variable, "").strip():
         return text
-    if named := os.environ.get(f"{variable}_FILE", "").strip():
+    if named := environ.get(f"{variable}_FILE", "").strip():
         try:
             return Path(named).read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise SettingsError(
                 f"{variable}_FILE names {named}, which cannot be read ({type(error).__name__})"
             ) from None
-    credential = Path(os.environ.get("CREDENTIALS_DIRECTORY", ""), name)
-    if "CREDENTIALS_DIRECTORY" in os.environ and credential.is_file():
+    credential = Path(environ.get("CREDENTIALS_DIRECTORY", ""), name)
+    if "CREDENTIALS_DIRECTORY" in environ and credential.is_file():
         return credential.read_text(encoding="utf-8").strip()
-    return str(read_config(config_file()).get(name, "")).strip()
+    return ""
 
 
 def session_secrets() -> tuple[bytes, ...]:

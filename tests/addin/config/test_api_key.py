@@ -186,6 +186,11 @@ def test_the_environment_wins_over_the_kept_key_and_that_over_the_config_file(fi
     store.save(KEY)
     assert find_key(store, {}, config) == ConfiguredKey(KEY, KeySource.FILE)
     assert find_key(store, {"DATA_SERVICE_API_KEY": OTHER}, config) == ConfiguredKey(OTHER, KeySource.ENVIRONMENT)
+    (tmp_path / "secret").write_text(f"{OTHER}\n")
+    named = {"DATA_SERVICE_API_KEY_FILE": str(tmp_path / "secret")}
+    assert find_key(store, named, config) == ConfiguredKey(OTHER, KeySource.ENVIRONMENT)
+    (tmp_path / "api_key").write_text(OTHER)
+    assert find_key(store, {"CREDENTIALS_DIRECTORY": str(tmp_path)}, config).source is KeySource.ENVIRONMENT
 
 
 def test_no_key_anywhere_is_none(file, tmp_path):
