@@ -175,6 +175,17 @@ async def test_a_cost_that_cannot_be_estimated_is_unknown_and_never_nothing(serv
     assert (preview.cost.at_most, preview.fresh_calls, str(preview.cost)) == (None, 0, "at least 0 requests")
 
 
+async def test_what_a_call_would_ask_after_it_failed_for_no_reason_of_its_own_is_unknown_and_never_nothing(service):
+    async with session_on(service) as session:
+
+        def states():
+            raise RuntimeError("odd")
+
+        session.client.states = states
+        preview = await session.cost([Call("STATUS")])
+    assert (preview.cost.at_most, str(preview.cost)) == (None, "at least 0 requests")
+
+
 NO_NAMES = ("US CPI", "a\nb", "..", "x" * 500, " ", "us\u00a0cpi", "\ud800")
 
 
