@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, Self
 
 import msgspec
+import msgspec.structs
 
 READING_FIELDS = ("latest", "value", "reading", "current", "level", "index_value", "current_value", "last")
 """Where an index may keep its reading: the contract does not name the field. The first two win over all others."""
@@ -33,6 +34,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     def field_names(cls) -> tuple[str, ...]:
         """The fields the contract names, in its order."""
         return tuple(name for name in cls.__struct_fields__ if name != "extra")
+
+    @classmethod
+    def number_names(cls) -> tuple[str, ...]:
+        """Those of them that are numbers."""
+        return tuple(each.name for each in msgspec.structs.fields(cls) if each.type == float | None)
 
     def field(self, name: str) -> Any:
         """The field `name`, known or not; `a.b` reaches into an object; raises `KeyError` where there is none.

@@ -120,6 +120,11 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     return Table(tuple(header), tuple(_typed([row[place] for row in rows]) for place in range(len(header))))
 
 
+def blanks(count: int, kind: type) -> NDArray[Any]:
+    """A column without a value of its `kind`, a number or a time: in Python it keeps its type, in cells it is blank."""
+    return np.full(count, "NaT", "datetime64[us]") if kind is datetime else np.full(count, np.nan)
+
+
 def objects(values: Sequence[Any]) -> NDArray[Any]:
     """A column of values of any kind, as they are."""
     column = np.empty(len(values), object)

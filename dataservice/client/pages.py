@@ -31,7 +31,11 @@ from dataservice.errors import InvalidRequestError, MalformedAnswerError
 async def pages_of_catalogue(
     sender: RequestSender, context: CallContext, category: str | None = None, *, max_pages: int | None = None
 ) -> AsyncIterator[decode.CataloguePage]:
-    """The pages of the catalogue, one request each; raises `TooManyPagesError` instead of asking for too many."""
+    """The pages of the catalogue, one request each.
+
+    Raises `TooManyPagesError` instead of asking for too many, and `MalformedAnswerError` where not one signal is
+    listed: a service that is being set up says so, and all that is known of its signals would be lost.
+    """
     offset: int | None = 0
     known: set[str] = set()
     further: Params = ()
@@ -46,6 +50,8 @@ async def pages_of_catalogue(
             )
         request = catalogue_request(0 if further else offset, category).further(further)
         page = await sender.fetch(request, context, _catalogue_page)
+        if not (pages or page.signals or category):
+            raise sender.refused(MalformedAnswerError("the service lists no signal at all"), request, context)
         is_new = any(signal.slug not in known for signal in page.signals)
         told, rows = max(told, page.total or 0), rows + (page.rows if is_new or not pages else 0)
         all_known = len(known.union(signal.slug for signal in page.signals))

@@ -79,6 +79,23 @@ async def test_all_frames_have_times_in_utc_and_can_be_joined_by_them(session):
     assert len(joined) == 5
 
 
+async def test_values_and_times_of_several_signals_have_the_types_of_all_other_frames(session):
+    found = await udfs.SIGNAL(["us-cpi", "us-10y"], ["value", "observed_at"])
+    assert found.dtypes.astype(str).tolist() == ["float64", "datetime64[us, UTC]"]
+    assert (await udfs.SIGNAL(["us-cpi", "us-10y"], "observed_at")).dtype == "datetime64[us, UTC]"
+
+
+@pytest.mark.parametrize(
+    ("function", "nothing"), [(udfs.WIRE, {"text": "no such words"}), (udfs.CODEX, {"beat": "none"})]
+)
+async def test_a_frame_without_rows_keeps_the_types_of_one_with_rows(session, function, nothing):
+    with_rows = await function(limit=5)
+    empty = await function(**nothing)
+    assert (len(empty), len(with_rows)) == (0, 5)
+    numbers_and_times = with_rows.select_dtypes(["number", "datetimetz"]).dtypes
+    assert empty.dtypes[numbers_and_times.index].equals(numbers_and_times)
+
+
 @pytest.mark.parametrize("options", [{}, {"freq": "M"}, {"freq": "Q", "agg": "mean", "transform": "yoy"}])
 async def test_columns_keep_their_names_whatever_the_options(session, options):
     assert (await udfs.SIGNAL_HISTORY(SLUGS, "-5Y", **options)).columns.tolist() == SLUGS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, time
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -19,7 +19,7 @@ _MISSING = frozenset({"NAType", "NaTType"})
 def plain(value: Any, *, first_of_period: bool = False) -> Any:
     """A value as Python's own, a container of any kind as a list; None for what is missing, as for a blank cell.
 
-    A period of pandas is its last moment, or its first where `first_of_period`.
+    A period of pandas is its last day, or its first where `first_of_period`; a shorter one that moment.
 
     >>> plain(np.int64(3)), plain(np.array(["us-cpi", "us-10y"])), plain(np.array([[1.5, np.nan]]))
     (3, ['us-cpi', 'us-10y'], [[1.5, None]])
@@ -77,10 +77,17 @@ def _one(value: Any, *, first_of_period: bool) -> Any:
         case _ if hasattr(value, "as_py"):  # one of pyarrow's
             return _plain(value.as_py(), first_of_period=first_of_period)
         case _ if type(value).__name__ == "Period":
-            value = value.start_time if first_of_period else value.end_time
+            value = _of_period(value, first=first_of_period)
     if type(value).__name__ in _MISSING or (isinstance(value, float) and value != value):
         return None
     return _without_nanoseconds(value) if isinstance(value, datetime) and hasattr(value, "to_pydatetime") else value
+
+
+def _of_period(period: Any, *, first: bool) -> Any:
+    """The first or last day of a period of days, or that moment of a shorter one."""
+    moment = period.start_time if first else period.end_time
+    is_of_days = {edge.start_time.time() for edge in (period, period + 1)} == {time.min}
+    return moment.date() if is_of_days else moment
 
 
 def _without_nanoseconds(moment: Any) -> Any:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Any, Generic, TypeVar
 
 from dataservice.models import Record
 from udfs.arguments.kinds import Choice, Names, Text, shown
 from udfs.arguments.other_tools import advice
-from udfs.cells import Table, table
+from udfs.cells import Table, blanks, table
 from udfs.errors import ArgumentError
 from udfs.records.lookup import nearest
 
@@ -139,7 +139,20 @@ class Fields(Generic[R]):
     def table(self, names: Sequence[str], records: Sequence[R]) -> Table:
         """A table of shape (records, fields), one row a record; the header says the fields' names."""
         selected = self.select(names, records)
-        return table(selected, [[self.value(record, name) for name in selected] for record in records])
+        found = table(selected, [[self.value(record, name) for name in selected] for record in records])
+        columns = [
+            blanks(len(records), kind)
+            if (kind := self._kind(name)) and not any(value is not None for value in column)
+            else column
+            for name, column in zip(selected, found.columns, strict=True)
+        ]
+        return replace(found, columns=tuple(columns))
+
+    def _kind(self, name: str) -> type | None:
+        """The type of a field's values where it is a number or a time, whatever the records at hand show."""
+        if TIME_FIELD.search(name):
+            return datetime
+        return float if name in self.kind.number_names() else None
 
 
 def is_unsafe_address(name: str, value: Any) -> bool:

@@ -121,9 +121,14 @@ async def listed(name: str) -> str:
     if catalogue is None:
         listed = await have_instead(CATALOGUE, SignalResource(name), max_age_s=CATALOGUE_AGE_S)
         catalogue = listed.value if listed else None
-    if catalogue is None or (catalogue.may_be_cut and looks_like_slug(name)):
-        return name  # of a list that may be cut the service may have it all the same
+    if catalogue is None or (looks_like_slug(name) and (catalogue.may_be_cut or await _has_answered(name))):
+        return name  # the service may have it all the same
     return _found(catalogue, name)
+
+
+async def _has_answered(slug: str) -> bool:
+    """Return whether the service ever answered under this slug: a list that lacks it may be wrong."""
+    return await have(_signal(slug), max_age_s=EVER) is not None
 
 
 def looks_like_slug(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from functools import cached_property
@@ -251,13 +252,25 @@ def _counted(records: Sequence[Signal | Index | Current], what: str) -> str:
 
 
 def frame_of(records: Sequence[Record], kind: type[Record]) -> pd.DataFrame:
-    """One row a record; the contract's fields first, then the unknown ones in the order met."""
+    """One row a record; the contract's fields first, then the unknown ones in the order met.
+
+    Its numbers are float64 and its times datetime64 in UTC, also where there is no record; times that cannot be read
+    stay texts.
+    """
     import pandas as pd
 
     columns = dict.fromkeys(kind.field_names())
     for record in records:
         columns.update(dict.fromkeys(record.extra))
-    return pd.DataFrame([record.to_dict() for record in records], columns=list(columns))
+    frame = pd.DataFrame([record.to_dict() for record in records], columns=list(columns))
+    for name in kind.number_names():
+        with suppress(ValueError):  # one that the service told as text
+            frame[name] = frame[name].astype("float64")
+    for name in kind.field_names():
+        if name.endswith("_at"):
+            with suppress(ValueError, OverflowError):
+                frame[name] = pd.to_datetime(frame[name].replace("", None), utc=True, format="ISO8601").dt.as_unit("us")
+    return frame
 
 
 def may_be_cut(value: Any) -> Any:

@@ -20,7 +20,9 @@ from dataservice.client import (
     Source,
     WireResource,
 )
+from dataservice.client.contract.results import frame_of
 from dataservice.errors import DataServiceError, NotFoundError, TierError
+from dataservice.models import Index, Post, Signal, WireItem
 from tests.dataservice.client.parts.scripted import Scripted, answer
 
 
@@ -132,6 +134,16 @@ async def test_posts_are_filtered_by_type_author_and_beat(call):
     beat = next(post.byline["topic_beat"] for post in posts if post.byline["topic_beat"])
     assert {post.byline["topic_beat"] for post in await call("almanac", beat=beat)} == {beat}
     assert posts.to_frame()["slug"].iloc[0] == one.slug
+
+
+@pytest.mark.parametrize("kind", [WireItem, Post, Index, Signal])
+async def test_frames_have_times_in_utc_and_numbers_also_where_there_is_no_record(call, kind):
+    empty = frame_of((), kind)
+    assert {str(empty[name].dtype) for name in empty if name.endswith("_at")} <= {"datetime64[us, UTC]"}
+    assert {str(empty[name].dtype) for name in kind.number_names()} <= {"float64"}
+    items = (await call("wire")).to_frame()
+    history = (await call("observations", "us-cpi")).to_frame()
+    assert items.published_at.dtype == history.index.dtype == "datetime64[us, UTC]"
 
 
 async def test_the_wire_is_filtered_by_the_service(call):

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from dataservice.client import AsyncClient, CatalogueResource, HistoryResource, SignalDetail, SignalResource
-from dataservice.errors import NotFoundError
+from dataservice.errors import MalformedAnswerError, NotFoundError
 from dataservice.server import create_app
 from dataservice.stores import MemoryStore
 from tests.dataservice.client.parts.clocks import Clock
@@ -190,3 +190,24 @@ async def test_a_listed_name_with_a_dot_that_has_no_detail_is_read_from_its_obse
     assert sent == 2
     with pytest.raises(NotFoundError):
         await asked(Dotless(), "no.such")
+
+
+@pytest.mark.parametrize("pagination", [None, {"limit": 500, "offset": 0, "total": 0}, {"total": 60}])
+async def test_an_empty_catalogue_is_an_error_and_the_known_one_stays(pagination):
+    says_nothing = False
+
+    def say(request):
+        rows = [] if says_nothing else [{"slug": "us-cpi", "name": "CPI"}]
+        told = {"limit": 500, "offset": 0, "total": 1} if rows else pagination
+        return answer(rows, **({} if told is None else {"pagination": told}))
+
+    clock, service = Clock(), Scripted(say)
+    async with service.client(clock) as client:
+        assert len((await client.read(CatalogueResource())).value) == 1
+        clock.advance(2 * 86_400)
+        says_nothing = True
+        known = await client.read(CatalogueResource())
+        assert (len(known.value), "lists no signal at all" in str(known.stale_because)) == (1, True)
+    async with service.client(clock) as client:
+        with pytest.raises(MalformedAnswerError, match="lists no signal at all"):
+            await client.read(CatalogueResource())

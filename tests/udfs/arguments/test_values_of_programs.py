@@ -251,5 +251,10 @@ async def test_calls_take_them_too(service):
         assert await udfs.SIGNAL("us-cpi", "observed_at", pd.NaT) == await udfs.SIGNAL("us-cpi", "observed_at")
         by_text = await udfs.SIGNAL_HISTORY("us-cpi", "2025-01-01", "2025-12-31")
         assert (await udfs.SIGNAL_HISTORY("us-cpi", pd.Period("2025"), pd.Period("2025"))).equals(by_text)
+        for month in (pd.Period("2026-06", "M"), pd.Period("2026-06-30", "D"), pd.Timestamp("2026-06-30")):
+            with pytest.raises(NoDataError, match="2026-06-30"):  # nobody has looked yet
+                await udfs.SIGNAL("us-cpi", asof=month)
+        with pytest.raises(ArgumentError, match="without a time of it"):
+            await udfs.SIGNAL("us-cpi", asof=pd.Period("2026-06-30 10:00", "h"))
         with pytest.raises(ArgumentError, match="at datetime"):
             await udfs.SIGNAL("us-cpi", at=dt.timedelta(3))

@@ -94,3 +94,10 @@ async def test_a_fresh_answer_under_a_slug_settles_it_without_a_catalogue():
     assert (await told(reader, need_detail("us-cpi"))).value is detail
     assert await told(reader, slug_of("us-cpi")) == "us-cpi"
     assert reader.reads == reader.look_ups == []
+
+
+async def test_what_has_answered_is_asked_again_though_today_s_catalogue_lacks_it():
+    detail = SignalDetail(Signal(slug="us-old"), None)
+    known = {CATALOGUE: answered(SIGNALS), SignalResource("us-old"): answered(detail, age_s=DAY_S)}
+    reader = MemoryReader(store=known, service={SignalResource("us-old"): detail})
+    assert (await told(reader, need_detail("us-old"))).value is detail

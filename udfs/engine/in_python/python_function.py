@@ -13,20 +13,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from inspect import Parameter as PythonParameter
 from inspect import Signature
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from dataservice.errors import DataServiceError
 from udfs.arguments.kinds import Kind, matrix_of
 from udfs.arguments.options import ERR, Option, Options, pairs
 from udfs.arguments.parameters import Parameter
 from udfs.arguments.python_values import plain
+from udfs.cells import table
 from udfs.engine.registry import Udf
 from udfs.engine.session import Session
 from udfs.engine.shared_session import OpeningError, shared_session
 from udfs.errors import UdfError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Ranges:
@@ -60,16 +58,12 @@ class Ranges:
         if self._is_matrix or len(self._found) > 2:
             return pd.DataFrame(rows)
         cells = [cell for row in rows for cell in row]
-        index = pd.Index(self._lines[0], name=self._names[0])
-        return pd.Series(cells, index) if len(self._lines) == 1 else self._table(cells, index)
-
-    def _table(self, cells: Sequence[Any], index: pd.Index[Any]) -> Any:
-        import pandas as pd
-
-        width = len(self._lines[1])
-        columns = pd.Index(self._lines[1], name=self._names[1])
-        data = {place: cells[place::width] for place in range(width)}  # by place, because a name may be given twice
-        return pd.DataFrame(data, index).set_axis(columns, axis=1)
+        across = self._lines[1] if len(self._lines) > 1 else [None]
+        lines = [cells[first : first + len(across)] for first in range(0, len(cells), len(across))]
+        frame = table(list(map(str, across)), lines).frame().set_axis(pd.Index(self._lines[0], name=self._names[0]))
+        if len(self._lines) == 1:
+            return frame.iloc[:, 0].rename(None)
+        return frame.set_axis(pd.Index(across, name=self._names[1]), axis=1)
 
 
 F = TypeVar("F", bound=Callable[..., Any])
