@@ -44,6 +44,8 @@ class EngineBook:
     _next_row: int = 1
     _width: int = 1
     _spills: dict[Place, Area] = field(default_factory=dict)
+    _given: Mapping[Place, Any] = field(default_factory=dict)
+    _empty_texts: set[Place] = field(default_factory=set)
 
     @property
     def sheets(self) -> list[str]:
@@ -78,7 +80,7 @@ class EngineBook:
         """Put the book in: formulas where they are `live`, these `values` in other cells, else those of the file."""
         places = list(live)
         self.live = set(places)
-        self._spills = self._fixed_spills()
+        self._spills, self._given, self._empty_texts = self._fixed_spills(), values, set()
         formulas = [self.formulas[place] for place in places]
         filled = self.live.copy()
         filled.update(*(cells_of_formula(formula) for formula in formulas if formula.formula.filled is not None))
@@ -93,7 +95,8 @@ class EngineBook:
                         cells.append((name, *spot, VALUE, value))
                     elif sheet.is_calculated(spot) and sheet.has_formula(spot):
                         cells.append((name, *spot, VALUE, ""))
-            cells += self._blank_results(name, filled, values)
+            self._empty_texts.update(self._blank_results(name, filled, values))
+        cells += [(sheet, *spot, VALUE, "") for sheet, spot in self._empty_texts]
         for place, formula in zip(places, formulas, strict=True):
             if sites := formula.shape.sites:
                 self._answers[place] = [UNKNOWN if each.rounds else self._place_for(1, 1) for each in sites]
@@ -101,7 +104,7 @@ class EngineBook:
         waiting = [(self._answer_sheet, row, 1, VALUE, {"error": "#N/A"}) for row in range(1, self._next_row)]
         self._refuse(self.engine.load(self.sheets, [*cells, *waiting]))
 
-    def _blank_results(self, name: str, filled: Set[Place], values: Mapping[Place, Any]) -> Iterator[EngineCell]:
+    def _blank_results(self, name: str, filled: Set[Place], values: Mapping[Place, Any]) -> Iterator[Place]:
         """The cells without a value that array formulas fill: what they show there is an empty text, and no blank."""
         sheet = self._sheet(name)
         for spot, formula in self.book.formulas(name):
@@ -114,7 +117,16 @@ class EngineBook:
             for cell in _spots(area) if size <= MAX_FILLED else ():
                 known = values[name, cell] if (name, cell) in values else sheet.value(cell)
                 if known is None and cell != spot:
-                    yield name, *cell, VALUE, ""
+                    yield name, cell
+
+    def put_in(self, place: Place) -> Any:
+        """Return what `load` put into a cell that is no live formula."""
+        if place in self._given:
+            return self._given[place]
+        sheet = self._sheet(place[0])
+        value = to_engine(sheet.value(place[1]))
+        is_empty_text = sheet.is_calculated(place[1]) and sheet.has_formula(place[1])
+        return "" if value is None and (is_empty_text or place in self._empty_texts) else value
 
     def answer(self, answers: Mapping[tuple[Place, int], Any]) -> None:
         """Put what calls of ours were answered, a value or rows, where their formulas find it."""
@@ -163,25 +175,28 @@ class EngineBook:
         (sheet, spot), answers = formula.place, self._answers.get(formula.place, ())
         return sheet, *spot, f"={formula.text_of(pieces, self._spills, answers)}"
 
-    def nudged(self, formulas: Sequence[BookFormula], move: Move, seen: Sequence[BookFormula]) -> dict[Place, Any]:
-        """Return what the formulas in `seen` show where noisy steps in `formulas` come to hardly anything else.
-
-        The formulas stay moved until they are put back.
-        """
-        texts = [self.text_of(formula, formula.shape.nudged) for formula in formulas]
-        self.put(
-            [
-                (sheet, row, column, DYNAMIC, written(text, f"{sheet} {row} {column}", move))
-                for sheet, row, column, text in texts
-            ]
-        )
-        self.engine.evaluate()
-        return self.values(seen)
-
-    def put_back(self, formulas: Iterable[BookFormula]) -> None:
-        """Put formulas that were nudged into their cells as they are."""
+    def moved(self, formulas: Sequence[BookFormula], seen: Sequence[BookFormula]) -> list[dict[Place, Any]]:
+        """Return what the formulas in `seen` show, for each `Move` of the noisy steps in `formulas`."""
+        texts = map(self.moved_text, formulas)
+        self.put([(sheet, row, column, DYNAMIC, text) for sheet, row, column, text in texts])
+        found = []
+        for move in Move:
+            self.put([self.switch(move)])
+            self.engine.evaluate()
+            found.append(self.values(seen))
         self._put_again([formula.place for formula in formulas], [])
         self.engine.evaluate()
+        return found
+
+    def switch(self, move: int) -> EngineCell:
+        """The cell that moves noisy steps, below all answers; 0 leaves them as they are."""
+        return self._answer_sheet, self._next_row, 1, VALUE, float(move)
+
+    def moved_text(self, formula: BookFormula) -> tuple[str, int, int, str]:
+        """A formula whose noisy steps the switch moves."""
+        sheet, row, column, text = self.text_of(formula, formula.shape.nudged or formula.shape.pieces)
+        name, at, *_ = self.switch(0)
+        return sheet, row, column, written(text, f"{sheet} {row} {column}", f"'{name}'!$A${at}")
 
     def values(self, formulas: Sequence[BookFormula]) -> dict[Place, Any]:
         """Return what the engine shows in the cells of formulas: a value, of an array formula its rows."""

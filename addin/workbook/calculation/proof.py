@@ -7,24 +7,25 @@ same value; or the formula takes no branch and its stored value was reproduced.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from addin.formulas import Area
 from addin.formulas.areas import area_of
-from addin.workbook.calculation.book_formulas import BookFormula, resting_on
-from addin.workbook.calculation.engine.process import PLAIN, VALUE, EngineCell, EngineFailedError
-from addin.workbook.calculation.engine_book import EngineBook, cells_of_formula
+from addin.workbook.calculation.book_formulas import BookFormula
+from addin.workbook.calculation.engine.process import PLAIN, EngineFailedError
+from addin.workbook.calculation.engine_book import EngineBook
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import differs, needs_judge
-from addin.workbook.calculation.influence import Place, SheetArea, by_sheet
+from addin.workbook.calculation.influence import Place
+from addin.workbook.calculation.jumping import JUMPS, jumping
+from addin.workbook.calculation.reading.cautions import ONE_OF_ONE
 from addin.workbook.calculation.reading.constants import OTHER_MARKS, has_other_marks
-from addin.workbook.calculation.reading.letters import Letters, depends_on, letters_of
+from addin.workbook.calculation.reading.letters import Letters, depends_on, has_letters, letters_of
 from addin.workbook.calculation.reading.lookups import is_certain
-from addin.workbook.calculation.reading.noise import Move
 from addin.workbook.calculation.reading.oddities import (
     BLANK,
     COUNTING,
@@ -47,17 +48,17 @@ from addin.workbook.calculation.reading.oddities import (
     is_odd_text,
     odd_input,
 )
-from addin.workbook.calculation.results import is_reproduced, jumps
-from addin.workbook.ooxml.positions import CellIndex
+from addin.workbook.calculation.results import is_reproduced
+from addin.workbook.calculation.shown_cells import ShownCells
 
 ONE_OF_SEVERAL = "it takes one cell of a range, and is no array formula"
 NOT_SORTED = "it looks up the nearest value in cells that are not sorted, where programs find different ones"
 _BRANCHING = frozenset(("IF", "IFS", "CHOOSE", "SWITCH", "IFERROR", "IFNA", "LET", "XLOOKUP"))
 
 
+_HAS_LETTERS = {kind: partial(has_letters, kind) for kind in Letters}
 HARDLY, FAR = 1e-13, 1e-10
 """Relative: how little inputs are moved, and how much of a result this may move."""
-JUMPS = "its result depends on the last digits of a power or another number that programs round differently"
 LOSES_DIGITS = "its result is a small difference of large powers, in which programs differ"
 ONE_CELL_AS_RANGE = "it names one cell as a range (A1:A1), which some functions take otherwise"
 
@@ -78,14 +79,24 @@ def _takes_several(formula: BookFormula) -> bool:
 
 
 def _may_intersect(formula: BookFormula) -> bool:
-    """Return whether a formula may take one cell of several; arithmetic on single cells does not."""
-    return not formula.shape.is_simple or _takes_several(formula)
+    """Return whether a formula may take one cell of several, or show one of several values."""
+    shape = formula.shape
+    if shape.areas or shape.rows or shape.spills or not shape.functions <= ONE_OF_ONE:
+        return True
+    if any("{" in piece for piece in shape.pieces if isinstance(piece, str)):
+        return True
+    areas = ((number, area_of(reference)) for number, reference in enumerate(formula.references))
+    return any(area is None or not (area.is_cell or number in shape.whole_areas) for number, area in areas)
 
 
 def _moved(reference: str) -> str:
     """A cell with its number in hardly another size."""
     area = area_of(reference)
     return f"({reference}*{1 + HARDLY!r})" if area is not None and area.is_cell else reference
+
+
+def _is_other_format(value: Any) -> bool:
+    return isinstance(value, str) and has_other_marks(value)
 
 
 def _is_far(moved: Any, found: Any) -> bool:
@@ -106,13 +117,18 @@ class Proof:
         self._cells = cells
         self._engines = engines
         self._found = found
+        self._shown = ShownCells(cells, found)
         self._reproduced = reproduced
-        self._odd_texts: dict[SheetArea, bool] = {}
-        self._letters: dict[SheetArea, frozenset[Letters]] = {}
 
     def doubts(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
         """The formulas whose value is not proven, with the reason."""
-        found = self._intersecting([each for each in formulas if each.kind == PLAIN and _may_intersect(each)])
+        found = self._intersecting(
+            [
+                each
+                for each in formulas
+                if each.kind == PLAIN and (_may_intersect(each) or self._cells.gets_tables(each.place))
+            ]
+        )
         found |= self._not_sorted(formulas)
         found |= self._not_given(formulas)
         odd, blank = self._odd_inputs(formulas)
@@ -127,22 +143,10 @@ class Proof:
         judged = (each for each in formulas if each.place in doubted and self._shows_one(each))
         agreed = self._agreed([each for each in judged if not differs(each.shape.uses)], errors.keys() - exact.keys())
         found = {place: why for place, why in doubted.items() if place not in agreed} | found
-        return found | dict.fromkeys(self._jumping([each for each in formulas if each.place not in found]), JUMPS)
-
-    def _jumping(self, formulas: Sequence[BookFormula]) -> Iterator[Place]:
-        """The formulas that come to something else where steps that programs round differently are moved a little."""
-        live = (self._cells.formulas[place] for place in self._cells.live)
-        noisy = [each for each in live if each.shape.nudged and each.place not in self._cells.unreadable]
-        if not noisy:
-            return
-        cells = by_sheet(cell for each in noisy for cell in cells_of_formula(each))
-        places = {each.place for each in resting_on(self._cells.formulas.values(), cells)} | {e.place for e in noisy}
-        seen = [each for each in formulas if each.place in places or each.shape.finds_cells]
-        if not seen:
-            return
-        moved = [self._cells.nudged(noisy, move, seen) for move in (Move.DOWN, Move.UP, Move.ROUNDED)]
-        self._cells.put_back(noisy)
-        yield from (each.place for each in seen if jumps(self._found[each.place], *(it[each.place] for it in moved)))
+        return found | dict.fromkeys(
+            jumping(self._cells, self._shown, self._engines.formualizer, [e for e in formulas if e.place not in found]),
+            JUMPS,
+        )
 
     def _is_doubtful_error(self, formula: BookFormula) -> bool:
         """Return whether a formula came to an error, as functions do that an engine did not understand."""
@@ -161,11 +165,7 @@ class Proof:
         """Return whether it may make a number of a text that looks like a day; `DATEVALUE` counts as the book does."""
         if "DATEVALUE" in formula.shape.functions:
             return False
-        return any(map(is_day, formula.shape.texts)) or any(map(self._has_days, formula.areas))
-
-    def _has_days(self, where: SheetArea) -> bool:
-        cells = list(self._cells.filled(*where))
-        return any(map(is_day, self._engines.formulon.values(cells)))
+        return any(map(is_day, formula.shape.texts)) or any(self._shown.has(is_day, *each) for each in formula.areas)
 
     def _shows_one(self, formula: BookFormula) -> bool:
         found = self._found[formula.place]
@@ -214,8 +214,7 @@ class Proof:
             for sheet, area in formula.areas
             if area.is_cell
         ]
-        values = self._engines.formulon.values([place for _, place in read]) if read else []
-        pairs = [(formula, value) for (formula, _), value in zip(read, values, strict=True)]
+        pairs = [(formula, self._shown[place]) for formula, place in read]
         odd = {each.place: why for each, value in pairs if (why := odd_input(each.shape.functions, value))}
         odd |= {
             each.place: COUNTS_ODD_VALUES
@@ -235,42 +234,20 @@ class Proof:
         """Return whether a number format that a formula reads is written for a language with a decimal comma."""
         if "TEXT" not in formula.shape.functions:
             return False
-        cells = [cell for sheet, area in formula.areas if area.is_cell for cell in self._cells.filled(sheet, area)]
-        texts = (value for value in self._engines.formulon.values(cells) if isinstance(value, str))
-        return any(map(has_other_marks, texts))
+        return any(self._shown.has(_is_other_format, *each) for each in formula.areas if each[1].is_cell)
 
     def _has_other_tilde(self, formula: BookFormula) -> bool:
         """Return whether a criterion, written or in a cell, has a `~` that programs read differently."""
         if not formula.shape.functions & OF_CRITERIA:
             return False
-        if any(map(has_other_tilde, formula.shape.texts)):
-            return True
-        areas = ((area.sheet or sheet, area) for sheet, area in formula.areas)
-        return any(
-            sheet in self._tildes and self._tildes[sheet].first_inside(area) is not None for sheet, area in areas
-        )
-
-    @cached_property
-    def _tildes(self) -> dict[str, CellIndex]:
-        """The cells with a `~` that programs read differently; looked for once, since areas of totals overlap."""
-        cells = [
-            (name, spot) for name in self._cells.book.sheet_names for spot in self._cells.book.sheet(name).filled()
-        ]
-        values = self._engines.formulon.values(cells)
-        return by_sheet(cell for cell, value in zip(cells, values, strict=True) if has_other_tilde(value))
+        in_cells = (self._shown.has(has_other_tilde, *each) for each in formula.areas)
+        return any(map(has_other_tilde, formula.shape.texts)) or any(in_cells)
 
     def _counts_odd_texts(self, formula: BookFormula) -> bool:
         """Whether a formula counts cells with a text that some programs read as a number, a day or a logical value."""
         if not counts_by_value(formula.shape.uses):
             return False
-        return any(self._has_odd_texts(sheet, area) for sheet, area in formula.areas if not area.is_cell)
-
-    def _has_odd_texts(self, sheet: str, area: Area) -> bool:
-        where = area.sheet or sheet, area
-        if where not in self._odd_texts:
-            values = self._engines.formulon.values(list(self._cells.filled(*where)))
-            self._odd_texts[where] = any(map(is_odd_text, values))
-        return self._odd_texts[where]
+        return any(self._shown.has(is_odd_text, *each) for each in formula.areas if not each[1].is_cell)
 
     def _odd_letters(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
         """Formulas whose result depends on letters that programs change, count or order differently."""
@@ -295,7 +272,7 @@ class Proof:
     @cached_property
     def _letters_answered(self) -> frozenset[Letters]:
         """The doubtful letters in the answers of calls of ours."""
-        return letters_of(self._engines.formulon.values(self._cells.answer_cells))
+        return letters_of(self._shown.answers.values())
 
     def _letters_ordered(self, formula: BookFormula) -> frozenset[Letters]:
         """The doubtful letters in what a formula compares."""
@@ -305,10 +282,7 @@ class Proof:
         return letters_of(texts).union(*compared)
 
     def _letters_in(self, sheet: str, area: Area) -> frozenset[Letters]:
-        where = area.sheet or sheet, area
-        if where not in self._letters:
-            self._letters[where] = letters_of(self._engines.formulon.values(list(self._cells.filled(*where))))
-        return self._letters[where]
+        return frozenset(kind for kind, has in _HAS_LETTERS.items() if self._shown.has(has, sheet, area))
 
     def _losing_digits(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
         """Formulas of interest that come to quite another number from inputs which hardly differ."""
@@ -336,14 +310,9 @@ class Proof:
         engine = self._engines.formualizer
         if engine is None or not formulas:
             return set()
-        judged = {formula.place for formula in formulas}
-        cells: list[EngineCell] = []
-        for formula in formulas:
-            sheet, row, column, text = self._cells.text_of(formula, formula.shape.pieces)
-            cells.append((sheet, row, column, PLAIN, text))
+        texts = (self._cells.text_of(each, each.shape.pieces) for each in formulas)
         try:
-            cells += [(sheet, *spot, VALUE, value) for (sheet, spot), value in self._inputs(formulas, judged).items()]
-            engine.load(self._cells.sheets, cells)
+            self._shown.put_into(engine, formulas, texts)
             engine.evaluate()
             values = engine.values([formula.place for formula in formulas])
         except EngineFailedError:
@@ -353,16 +322,3 @@ class Proof:
             for formula, value in zip(formulas, values, strict=True)
             if is_reproduced(self._one_shown(formula), value) or (formula.place in errors and isinstance(value, dict))
         }
-
-    def _inputs(self, formulas: Sequence[BookFormula], judged: AbstractSet[Place]) -> dict[Place, Any]:
-        """The values of all cells that the formulas read, as they are now."""
-        read: dict[Place, Any] = {}
-        for formula in formulas:
-            for sheet, area in (*formula.areas, *self._cells.spilled(formula)):
-                for place in self._cells.filled(sheet, area):
-                    if place not in judged:
-                        read[place] = None
-        read |= dict.fromkeys(self._cells.answer_cells)
-        for place, value in zip(read, self._engines.formulon.values(list(read)), strict=True):
-            read[place] = value
-        return read

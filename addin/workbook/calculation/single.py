@@ -15,8 +15,9 @@ from addin.workbook.calculation.engine.process import DYNAMIC, VALUE, EngineFail
 from addin.workbook.calculation.engine_book import as_values
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import differs, needs_judge, outside_of_values
+from addin.workbook.calculation.jumping import JUMPS
 from addin.workbook.calculation.names import quoted
-from addin.workbook.calculation.proof import JUMPS, NOT_SORTED
+from addin.workbook.calculation.proof import NOT_SORTED
 from addin.workbook.calculation.reading.analysis import analysed
 from addin.workbook.calculation.reading.letters import Letters, depends_on, letters_of
 from addin.workbook.calculation.reading.lookups import is_certain
@@ -159,7 +160,7 @@ class _Calls:
 
     def moved(self, move: Move) -> list[list[Any]] | None:
         """The rows where each step that programs round differently comes to hardly anything else."""
-        return self._engine.arrays([(_SHEET, 1, 1, written(self.text(self.formula.shape.nudged), "", move))])[0]
+        return self._engine.arrays([(_SHEET, 1, 1, written(self.text(self.formula.shape.nudged), "", f"{move:d}"))])[0]
 
     def _is_made(self, number: int) -> bool:
         """Return whether the formula needs a call to come to its value."""

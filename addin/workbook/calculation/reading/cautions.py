@@ -10,7 +10,7 @@ from addin.workbook.calculation.functions import names_in, our_function, plain_n
 from addin.workbook.calculation.reading.oddities import DATABASE
 from addin.workbook.calculation.reading.parsing import CallNode, Expression
 
-ALL = frozenset(range(8))
+ALL, ANY = frozenset(range(8)), frozenset(range(250))
 
 _BONDS = (
     *(
@@ -79,6 +79,15 @@ WHOLE_AREAS = names_in(
     SUMIF SUMIFS AVERAGEIF SUBTOTAL"""
 )
 """Functions that take an area of one cell (`A$1:A1`) as one of many: engines agree whatever the cell holds."""
+
+ONE_OF_ONE = WHOLE_AREAS | names_in(
+    """ABS SIGN INT TRUNC ROUND ROUNDUP ROUNDDOWN MROUND CEILING FLOOR MOD QUOTIENT SQRT POWER EXP LN LOG LOG10 PI SIN
+    COS TAN IF IFERROR IFNA AND OR NOT TRUE FALSE NA ISNUMBER ISTEXT ISBLANK ISERROR ISNA ISERR LEN LEFT RIGHT MID TRIM
+    UPPER LOWER PROPER TEXT VALUE FIND SEARCH SUBSTITUTE REPLACE REPT EXACT CONCATENATE CONCAT DATE YEAR MONTH DAY EDATE
+    EOMONTH WEEKDAY DAYS YEARFRAC TODAY NOW HOUR MINUTE SECOND PMT IPMT PPMT PV FV NPER RATE EFFECT NOMINAL RRI SLN DDB
+    CUMIPMT CUMPRINC NORM.DIST NORM.S.DIST NORM.INV NORM.S.INV"""
+)
+"""Functions that give one value of single ones, and of areas that they take as a whole."""
 
 _OF_AREAS: dict[str, AbstractSet[int]] = {
     **dict.fromkeys(("VLOOKUP", "HLOOKUP", "MATCH", "XMATCH", "RANK", "RANK.EQ", "RANK.AVG"), frozenset({1})),
@@ -159,9 +168,9 @@ def references_in(tree: Expression) -> int:
 
 def areas_in(name: str, arguments: Sequence[Expression], first: int) -> Iterator[int]:
     """The references that a function takes as areas; `first` is the number of the first one in its arguments."""
-    for argument in arguments if name in WHOLE_AREAS else ():
+    for place, argument in enumerate(arguments if name in WHOLE_AREAS else ()):
         match argument:
-            case [Token(kind="hole")]:
+            case [Token(kind="hole")] if place in _OF_AREAS.get(name, ANY):
                 yield first
             case _:
                 pass

@@ -64,6 +64,11 @@ def letters_of(values: Iterable[Any]) -> frozenset[Letters]:
     return frozenset[Letters]().union(*(letters_in(value) for value in values if isinstance(value, str)))
 
 
+def has_letters(kind: Letters, value: Any) -> bool:
+    """Return whether a value is a text with doubtful letters of a kind."""
+    return isinstance(value, str) and kind in letters_in(value)
+
+
 _DECIMAL_COMMA = re.compile(r"(?<![0-9,])[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})(?![0-9,])")
 _NO_DIGIT = re.compile(r"[^0-9]")
 _DECIMAL_POINT = re.compile(r"[0-9]\.[0-9]")

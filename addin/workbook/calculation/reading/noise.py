@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from enum import Enum
+from enum import IntEnum
 from zlib import crc32
 
 from addin.formulas.lexer import Token
@@ -45,10 +45,10 @@ _ROUNDED = "LET(ds_r,ROUND(ds_n,11-INT(LOG10(ABS(ds_n)))),IFERROR(IF(ABS(ds_r-ds
 """What a result is if it hardly differs from a number of twelve digits, as a key or a limit mostly is."""
 
 
-class Move(Enum):
-    """A way to move a result within what programs differ by."""
+class Move(IntEnum):
+    """A way to move a result within what programs differ by, as a formula's switch says it."""
 
-    DOWN, UP, ROUNDED = "down", "up", "rounded"
+    DOWN, UP, ROUNDED = -1, 1, 2
 
 
 def is_noisy(name: str) -> bool:
@@ -65,23 +65,24 @@ def nudged_call(name: str, arguments: Sequence[Sequence[Piece]], call: Sequence[
     """A call of a noisy function, with a mark where `written` moves its result; exact results stay as they are."""
     is_whole = f"({_VARIABLE}=INT({_VARIABLE}))"
     if name in _POWERS and len(arguments) == 2:
-        power = arguments[1]
-        return [f"LET({_VARIABLE},", *call, f",IF({is_whole}*((", *power, ")=INT(", *power, f")),{_VARIABLE},{_MARK}))"]
+        base, power = arguments
+        is_exact: list[Piece] = ["(((", *power, ")=INT(", *power, "))+((", *base, ")=1)>0)"]
+        return [f"LET({_VARIABLE},", *call, f",IF({is_whole}*", *is_exact, f",{_VARIABLE},{_MARK}))"]
     moved = f"IF({is_whole},{_VARIABLE},{_MARK})" if name in _EXACT_WHERE_WHOLE else _MARK
     return [f"LET({_VARIABLE},", *call, f",{moved})"]
 
 
-def written(text: str, of: str, move: Move) -> str:
-    """A formula's text with each marked result moved, each by another part of `HARDLY`; or rounded to what it is near.
+def written(text: str, of: str, switch: str) -> str:
+    """A formula's text with each marked result moved as `switch`, a cell or a number, says: a `Move`, or 0 for not.
 
-    Two steps that are moved alike could cancel out. `of` tells formulas apart.
+    Each is moved by another part of `HARDLY`, as two that are moved alike could cancel out; `of` tells formulas apart.
     """
     first, *others = text.split(_MARK)
-    if move is Move.ROUNDED:
-        return _ROUNDED.join((first, *others))
-    sign = 1 if move is Move.UP else -1
     parts = (0.5 + crc32(f"{of} {number}".encode()) / 2**33 for number in range(len(others)))
-    moved = (f"{_VARIABLE}*(1+({sign * HARDLY * part:.3E})){text}" for part, text in zip(parts, others, strict=True))
+    moved = (
+        f"IF({switch}={Move.ROUNDED:d},{_ROUNDED},{_VARIABLE}*(1+({switch})*{HARDLY * part:.3E})){text}"
+        for part, text in zip(parts, others, strict=True)
+    )
     return "".join((first, *moved))
 
 
