@@ -209,9 +209,10 @@ class AsyncClient(Endpoints):
     async def signal_pages(self, category: str | None = None) -> AsyncIterator[Sequence[Signal]]:
         """The catalogue page by page as the service sends it, past all caches: one request a page of up to 500."""
         await self._open()
-        context = self._reader.context()
-        async for page in pages_of_catalogue(self._sender, context, category):
-            yield page.signals
+        context, seen = self._reader.context(), 0
+        async for pulled in pages_of_catalogue(self._sender, context, category):
+            yield tuple(pulled.found.values())[seen:]
+            seen = len(pulled.found)
             context.begin_again(self._clock())  # each page has the whole deadline, however long the caller took
 
     async def observation_pages(

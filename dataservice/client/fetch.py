@@ -17,6 +17,7 @@ from dataservice.client.cache.history import after_pull, gaps, pulls_needed, tol
 from dataservice.client.cache.recent import DoubtfulDetails, newest_alone, settled, with_history
 from dataservice.client.cache.spans import History
 from dataservice.client.contract import decode
+from dataservice.client.contract.completeness.catalogue import PulledCatalogue
 from dataservice.client.contract.completeness.density import (
     after_dense_window,
     after_detail,
@@ -71,7 +72,7 @@ from dataservice.errors import (
     MalformedAnswerError,
     NotFoundError,
 )
-from dataservice.models import Post, Signal, WireItem
+from dataservice.models import Post, WireItem
 
 
 def _collection(kind: type[Indices | Currents]) -> Callable[[PulledList], Any]:
@@ -138,13 +139,11 @@ class Fetcher:
     async def _value(self, resource: Resource[Any], context: CallContext) -> tuple[Any, bytes]:
         """The value and its bytes: what cannot be kept is refused like what cannot be read."""
         if isinstance(resource, CatalogueResource):
-            odd, may_be_cut = "", False
-            found = dict[str, Signal]()  # a signal may come twice when the catalogue grows between two pages
-            async for page in pages_of_catalogue(self._sender, context, max_pages=self._max_pages):
-                found.update((signal.slug, signal) for signal in page.signals)
-                may_lack_last = self.evidence.now.keeps_last is False and page.total is None
-                odd, may_be_cut = page.odd or odd, page.may_be_cut or may_lack_last
-            catalogue = Catalogue(tuple(found.values()), odd, may_be_cut)
+            pulled = PulledCatalogue()
+            async for step in pages_of_catalogue(self._sender, context, max_pages=self._max_pages):
+                pulled = step
+            may_lack_last = self.evidence.now.keeps_last is False and not pulled.told
+            catalogue = Catalogue(tuple(pulled.found.values()), pulled.odd, pulled.may_be_cut or may_lack_last)
             return catalogue, pack(catalogue)
         if (kind := LISTS.get(type(resource))) is not None:
             return await self._list(kind, resource, context)

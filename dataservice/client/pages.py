@@ -6,18 +6,15 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import date
 from functools import partial
-from itertools import count
 
 from dataservice.client.cache.codec import pack
 from dataservice.client.contract import decode
-from dataservice.client.contract.body import Params
+from dataservice.client.contract.completeness.catalogue import PulledCatalogue
 from dataservice.client.contract.completeness.evidence import Evidences
 from dataservice.client.contract.paging import (
     FEWEST_ON_A_PAGE,
     Pulled,
-    catalogue_may_be_cut,
     is_silent,
-    next_offset,
     too_many_pages,
 )
 from dataservice.client.contract.requests import catalogue_request, observations_request
@@ -30,40 +27,26 @@ from dataservice.errors import InvalidRequestError, MalformedAnswerError
 
 async def pages_of_catalogue(
     sender: RequestSender, context: CallContext, category: str | None = None, *, max_pages: int | None = None
-) -> AsyncIterator[decode.CataloguePage]:
-    """The pages of the catalogue, one request each.
+) -> AsyncIterator[PulledCatalogue]:
+    """The catalogue as far as it has arrived after each of its pages, one request each.
 
     Raises `TooManyPagesError` instead of asking for too many, and `MalformedAnswerError` where not one signal is
     listed: a service that is being set up says so, and all that is known of its signals would be lost.
     """
-    offset: int | None = 0
-    known: set[str] = set()
-    further: Params = ()
-    told = rows = 0
-    most = left = 0  # what is left is believed from the second page on: who ignores `offset` may tell any total
-    for pages in count():
-        if offset is None:
-            return
-        if max_pages is not None and max(pages + 1, pages + left if pages > 1 else 0) > max_pages:
-            raise sender.refused(
-                too_many_pages("the signals", max_pages, "search the service's own site"), catalogue_request(0), context
-            )
-        request = catalogue_request(0 if further else offset, category).further(further)
+    pulled = PulledCatalogue()
+    while pulled.offset is not None:
+        if max_pages is not None and max(1, pulled.pages_left) + pulled.pages > max_pages:
+            advice = "search the service's own site"
+            raise sender.refused(too_many_pages("the signals", max_pages, advice), catalogue_request(0), context)
+        request = catalogue_request(0 if pulled.further else pulled.offset, category).further(pulled.further)
         page = await sender.fetch(request, context, _catalogue_page)
-        if not (pages or page.signals or category):
+        if not (pulled.pages or page.signals or category):
             raise sender.refused(MalformedAnswerError("the service lists no signal at all"), request, context)
-        is_new = any(signal.slug not in known for signal in page.signals)
-        told, rows = max(told, page.total or 0), rows + (page.rows if is_new or not pages else 0)
-        all_known = len(known.union(signal.slug for signal in page.signals))
-        may_be_cut = catalogue_may_be_cut(page, known, is_first=not pages) or told > max(all_known, rows)
-        yield replace(page, may_be_cut=may_be_cut)
         try:
-            offset, most = next_offset(offset, page, known, most), max(most, page.rows)
+            pulled = pulled.with_page(page)
         except MalformedAnswerError as error:
             raise sender.refused(error, request, context) from None
-        further = page.further if page.more else ()
-        left = 0 if offset is None else page.pages_behind(offset)
-        known.update(signal.slug for signal in page.signals)
+        yield pulled
 
 
 async def pages_of_window(

@@ -125,7 +125,8 @@ class ResourceReader:
                 listed = await self.read(CATALOGUE)
             except DataServiceError:
                 return  # the name itself may be answered all the same
-        if listed is not None and listed.stale_because is None and listed.value.find(slug) is None:
+        is_settled = listed is not None and listed.stale_because is None and not listed.value.may_be_cut
+        if listed is not None and is_settled and listed.value.find(slug) is None:
             raise NotFoundError(f"no signal {slug!r} in the catalogue")
 
     async def _recent_catalogue(self) -> Answer[Catalogue] | None:

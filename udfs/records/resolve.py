@@ -121,7 +121,9 @@ async def listed(name: str) -> str:
     if catalogue is None:
         listed = await have_instead(CATALOGUE, SignalResource(name), max_age_s=CATALOGUE_AGE_S)
         catalogue = listed.value if listed else None
-    if catalogue is None or (looks_like_slug(name) and (catalogue.may_be_cut or await _has_answered(name))):
+    if catalogue is None:
+        return name
+    if catalogue.find(name) is None and (catalogue.may_be_cut or (looks_like_slug(name) and await _has_answered(name))):
         return name  # the service may have it all the same
     return _found(catalogue, name)
 

@@ -98,8 +98,6 @@ class CataloguePage:
     odd: str = ""
     further: Params = ()
     """The parameters that ask for the next page, as the service names them."""
-    may_be_cut: bool = False
-    """Whether these are the first signals again, and nothing shows that they are all."""
     pages: int = 0
     """How many pages follow, where the service counts them."""
 

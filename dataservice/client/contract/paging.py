@@ -7,7 +7,7 @@ asked for prove nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
@@ -15,16 +15,12 @@ import numpy as np
 
 from dataservice.client.contract.body import Params
 from dataservice.client.contract.completeness.density import begins_with_a_period
-from dataservice.client.contract.completeness.evidence import FEW_ON_A_PAGE, NO_TIME, NOTHING_SEEN, Evidence
-from dataservice.client.contract.decode import CataloguePage, ObservationsPage
-from dataservice.client.contract.forms import is_common_size
-from dataservice.client.contract.requests import CATALOGUE_LIMIT, OBSERVATIONS_LIMIT
+from dataservice.client.contract.completeness.evidence import COMMON_SIZES, NO_TIME, NOTHING_SEEN, Evidence
+from dataservice.client.contract.decode import ObservationsPage
+from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import Window, day_after, day_before
 from dataservice.errors import MalformedAnswerError, TooManyPagesError
 from dataservice.observations import Observations
-
-COMMON_SIZES = frozenset({50, 100, 200, 250, 300, 365, 500})
-"""Of pages, where they are not those of the contract."""
 
 FEWEST_ON_A_PAGE = 50
 """Few services page observations by fewer: what is said to follow so few, without a limit, is not believed at once."""
@@ -34,41 +30,6 @@ SEVERAL_ROWS = 12
 
 MAX_PAGES = 100
 """Requests for one answer: 100,000 observations or 50,000 signals, more than a workbook shows."""
-
-
-def next_offset(offset: int, page: CataloguePage, known: Collection[str] = (), most: int = 0) -> int | None:
-    """The offset of the page behind `page`, which began at `offset`; None behind the last one.
-
-    A page that brings none but `known` slugs is the last one, too: a service that ignores `offset` never ends. So is
-    one with fewer rows than the `most` of an earlier one. Raises `MalformedAnswerError` where others are said to follow
-    in so many words, and the known ones come again.
-    """
-    end = offset + page.rows
-    if all(signal.slug in known for signal in page.signals):
-        if page.more and page.rows:
-            raise MalformedAnswerError(f"more signals are said to follow {len(known)}, and what came was known already")
-        return None
-    if page.more is not None:
-        return end if page.more else None
-    if page.total is not None and page.total != page.rows:
-        return end if end < page.total else None
-    if page.limit is None and (page.total is None or page.rows % 5 == 0):
-        return end if page.rows >= most else None  # as documented it tells both: here nothing shows where it ends
-    size = page.limit or CATALOGUE_LIMIT
-    return end if page.rows >= size or page.rows in COMMON_SIZES else None
-
-
-def catalogue_may_be_cut(page: CataloguePage, known: Collection[str], *, is_first: bool) -> bool:
-    """Return whether a service that ignores `offset` gave its first signals again, and nothing shows that they are all.
-
-    `page` is the last one, `known` are the signals of those before it.
-    """
-    is_again = not is_first and bool(page.rows) and all(signal.slug in known for signal in page.signals)
-    if not is_again:
-        return False
-    if page.total is not None and page.total != page.rows:
-        return page.total > len(known)
-    return page.rows <= max(FEW_ON_A_PAGE) or is_common_size(page.rows)  # a total may count its own page
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ import httpx
 from dataservice.server.timestamps import parse_date
 from dataservice.server.variants.series import window_rows
 from tests.attack.services.backends import BACKENDS, LAGGING
+from tests.attack.services.clauses import CLAUSES
 from tests.attack.services.losing import HIDING, LOSING
 from tests.attack.services.said import (
     Said,
@@ -311,6 +312,7 @@ FOREIGN: dict[str, Way] = {
     **BACKENDS,
     **LOSING,
     **THINNED,
+    **CLAUSES,
 }
 """By what is unusual of each."""
 

@@ -135,3 +135,77 @@ def year(rows: list[dict[str, Any]], place: int) -> list[dict[str, Any]]:
     """The rows within a year of the first (0) or the last one (-1)."""
     at = [datetime.fromisoformat(row["observed_at"]) for row in rows]
     return [row for row, moment in zip(rows, at, strict=True) if abs(moment - at[place]) < timedelta(days=366)]
+
+
+def lists_of(*names: str) -> Callable[[Said], bool]:
+    """Whether an answer is one of these lists, whatever filters it was asked with."""
+    return lambda said: said.is_good and said.path.rpartition("/")[2] in names
+
+
+def only(which: Callable[[Said], bool], way: Way) -> Way:
+    return lambda said: way(said) if which(said) else said
+
+
+def records(change: Callable[[dict[str, Any]], dict[str, Any]], *names: str) -> Way:
+    return only(lists_of(*names), lambda said: said.with_records(change))
+
+
+def latest(tell: Callable[[dict[str, Any]], Any]) -> Way:
+    def way(said: Said) -> Said:
+        if not said.is_detail or not said.is_good or not said.body["data"]["latest"]:
+            return said
+        return replace(said, body={"data": {**said.body["data"], "latest": tell(said.body["data"]["latest"])}})
+
+    return way
+
+
+def recent(tell: Callable[[list[dict[str, Any]]], Any]) -> Way:
+    """Details whose history is told otherwise."""
+
+    def way(said: Said) -> Said:
+        if not said.is_detail or not said.is_good:
+            return said
+        return replace(said, body={"data": {**said.body["data"], "history": tell(said.body["data"]["history"])}})
+
+    return way
+
+
+def windows(tell: Callable[[Said], Said]) -> Way:
+    return lambda said: tell(said) if said.is_window and said.is_good else said
+
+
+def in_turns(answer: Callable[[Said], Said]) -> Callable[[], Way]:
+    """Every fifth answer is another one."""
+
+    def begun() -> Way:
+        count = [0]
+
+        def way(said: Said) -> Said:
+            count[0] += 1
+            return answer(said) if count[0] % 5 == 3 else said
+
+        return way
+
+    return begun
+
+
+def headers_as(change: Callable[[str], str], name: str = "ratelimit") -> Way:
+    def way(said: Said) -> Said:
+        told = {key: change(value) if name in key.lower() else value for key, value in said.headers.items()}
+        return replace(said, headers=told)
+
+    return way
+
+
+def with_headers(**headers: str) -> Way:
+    told = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda said: replace(said, headers={**said.headers, **told})
+
+
+def first_of(size: int, tell: Callable[[int], Mapping[str, Any]] = lambda count: {}) -> Way:
+    """The first records of a list, whatever else is asked."""
+    return lambda said: replace(said, body={"data": said.whole[:size], **tell(len(said.whole))})
+
+
+FEEDS = lists_of("codex", "almanac", "wire")
+CATALOGUE = lists_of("signals")

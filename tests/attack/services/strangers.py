@@ -4,49 +4,42 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from tests.attack.services.said import (
+    CATALOGUE,
+    FEEDS,
     Said,
     Way,
     address_behind,
     beside,
+    first_of,
+    headers_as,
     in_headers,
+    in_turns,
+    latest,
     lists_paged,
+    only,
     paged,
     raw,
+    recent,
+    records,
     times,
     values,
+    windows,
+    with_headers,
     wrapped,
 )
 
 NEW_YORK = timezone(timedelta(hours=-5))
 
 
-def _of(*names: str) -> Callable[[Said], bool]:
-    """Whether an answer is one of these lists, whatever filters it was asked with."""
-    return lambda said: said.is_good and said.path.rpartition("/")[2] in names
-
-
-def _only(which: Callable[[Said], bool], way: Way) -> Way:
-    return lambda said: way(said) if which(said) else said
-
-
-FEEDS = _of("codex", "almanac", "wire")
-CATALOGUE = _of("signals")
-
-
 def _feeds(size: int) -> Way:
     """Posts and wire, so many a page by `offset`, and not a word of it."""
-    return _only(FEEDS, lists_paged(size, lambda begin, size, count: {}))
-
-
-def _first(size: int, tell: Callable[[int], Mapping[str, Any]] = lambda count: {}) -> Way:
-    """The first records of a list, whatever else is asked."""
-    return lambda said: replace(said, body={"data": said.whole[:size], **tell(len(said.whole))})
+    return only(FEEDS, lists_paged(size, lambda begin, size, count: {}))
 
 
 def _by_number(size: int) -> Way:
@@ -57,40 +50,12 @@ def _by_number(size: int) -> Way:
     return way
 
 
-def _records(change: Callable[[dict[str, Any]], dict[str, Any]], *names: str) -> Way:
-    return _only(_of(*names), lambda said: said.with_records(change))
-
-
 def _index_reading(tell: Callable[[float, str], dict[str, Any]]) -> Way:
     def index(record: dict[str, Any]) -> dict[str, Any]:
         rest, latest = {name: told for name, told in record.items() if name != "latest"}, record["latest"]
         return rest | tell(latest["value"], latest["observed_at"])
 
-    return _records(index, "indices")
-
-
-def _latest(tell: Callable[[dict[str, Any]], Any]) -> Way:
-    def way(said: Said) -> Said:
-        if not said.is_detail or not said.is_good or not said.body["data"]["latest"]:
-            return said
-        return replace(said, body={"data": {**said.body["data"], "latest": tell(said.body["data"]["latest"])}})
-
-    return way
-
-
-def _recent(tell: Callable[[list[dict[str, Any]]], Any]) -> Way:
-    """Details whose history is told otherwise."""
-
-    def way(said: Said) -> Said:
-        if not said.is_detail or not said.is_good:
-            return said
-        return replace(said, body={"data": {**said.body["data"], "history": tell(said.body["data"]["history"])}})
-
-    return way
-
-
-def _window(tell: Callable[[Said], Said]) -> Way:
-    return lambda said: tell(said) if said.is_window and said.is_good else said
+    return records(index, "indices")
 
 
 def _edges(said: Said) -> Said:
@@ -150,34 +115,6 @@ def _too_wide(said: Said) -> Said:
     return said
 
 
-def _in_turns(answer: Callable[[Said], Said]) -> Callable[[], Way]:
-    """Every fifth answer is another one."""
-
-    def begun() -> Way:
-        count = [0]
-
-        def way(said: Said) -> Said:
-            count[0] += 1
-            return answer(said) if count[0] % 5 == 3 else said
-
-        return way
-
-    return begun
-
-
-def _headers(change: Callable[[str], str], name: str = "ratelimit") -> Way:
-    def way(said: Said) -> Said:
-        told = {key: change(value) if name in key.lower() else value for key, value in said.headers.items()}
-        return replace(said, headers=told)
-
-    return way
-
-
-def _with(**headers: str) -> Way:
-    told = {name.replace("_", "-"): value for name, value in headers.items()}
-    return lambda said: replace(said, headers={**said.headers, **told})
-
-
 def _deflated(said: Said) -> Said:
     packed = zlib.compress(json.dumps(said.body).encode())
     return replace(said, body=packed, headers={**said.headers, "content-encoding": "deflate"})
@@ -194,36 +131,36 @@ STRANGERS: dict[str, Way] = {
     "posts and wire of 5, unsaid": _feeds(5),
     "posts and wire of 7, unsaid": _feeds(7),
     "posts and wire of 10, unsaid": _feeds(10),
-    "the first 5 posts and items, whatever is asked": _only(FEEDS, _first(5)),
-    "posts and wire of 8, by number, unsaid": _only(FEEDS, _by_number(8)),
-    "the first 5 signals, whatever is asked": _only(CATALOGUE, _first(5)),
-    "the first 5 signals, and the total": _only(CATALOGUE, _first(5, lambda count: {"total": count})),
-    "the first 5 signals, said to be 5": _only(
-        CATALOGUE, _first(5, lambda count: {"pagination": {"limit": 5, "offset": 0, "total": 5}})
+    "the first 5 posts and items, whatever is asked": only(FEEDS, first_of(5)),
+    "posts and wire of 8, by number, unsaid": only(FEEDS, _by_number(8)),
+    "the first 5 signals, whatever is asked": only(CATALOGUE, first_of(5)),
+    "the first 5 signals, and the total": only(CATALOGUE, first_of(5, lambda count: {"total": count})),
+    "the first 5 signals, said to be 5": only(
+        CATALOGUE, first_of(5, lambda count: {"pagination": {"limit": 5, "offset": 0, "total": 5}})
     ),
-    "a catalogue of 7, unsaid": _only(CATALOGUE, lists_paged(7, lambda begin, size, count: {})),
-    "filters that count for nothing": _only(FEEDS, _unfiltered()),
-    "items oldest first": _only(FEEDS, lambda said: replace(said, body={"data": said.body["data"][::-1]})),
-    "each record twice": _only(FEEDS, lambda said: replace(said, body={"data": said.body["data"] * 2})),
-    "null for no tickers": _records(lambda item: {**item, "tickers": item["tickers"] or None}, "wire"),
-    "kinds that nobody listed": _records(lambda item: {**item, "kind": "podcast"}, "wire"),
-    "published in seconds": _records(
+    "a catalogue of 7, unsaid": only(CATALOGUE, lists_paged(7, lambda begin, size, count: {})),
+    "filters that count for nothing": only(FEEDS, _unfiltered()),
+    "items oldest first": only(FEEDS, lambda said: replace(said, body={"data": said.body["data"][::-1]})),
+    "each record twice": only(FEEDS, lambda said: replace(said, body={"data": said.body["data"] * 2})),
+    "null for no tickers": records(lambda item: {**item, "tickers": item["tickers"] or None}, "wire"),
+    "kinds that nobody listed": records(lambda item: {**item, "kind": "podcast"}, "wire"),
+    "published in seconds": records(
         lambda item: {**item, "published_at": int(datetime.fromisoformat(item["published_at"]).timestamp())},
         *("wire", "codex", "almanac"),
     ),
-    "ids that are numbers": _records(lambda item: {**item, "id": int(item["id"][:8], 16)}, "wire"),
-    "yes and no": _records(lambda signal: {**signal, "is_premium": "no"}, "signals"),
+    "ids that are numbers": records(lambda item: {**item, "id": int(item["id"][:8], 16)}, "wire"),
+    "yes and no": records(lambda signal: {**signal, "is_premium": "no"}, "signals"),
     # what stands around
     "edges and nodes": _edges,
-    "columns, index, data": _window(_split),
-    "columns by place": _window(_by_place),
-    "a signal around its observations": _window(
+    "columns, index, data": windows(_split),
+    "columns by place": windows(_by_place),
+    "a signal around its observations": windows(
         lambda said: replace(said, body={"data": {"signal": {"slug": "it"}, "observations": said.body["data"]}})
     ),
     "a list of one list": wrapped(lambda body: {"data": [body["data"]] if isinstance(body["data"], list) else body}),
     "UTF-16": raw(lambda body: body.decode().encode("utf-16")),
-    "plain text": _with(content_type="text/plain; charset=utf-8"),
-    "JSON said to be a page": _with(content_type="text/html"),
+    "plain text": with_headers(content_type="text/plain; charset=utf-8"),
+    "JSON said to be a page": with_headers(content_type="text/html"),
     "deflated": _deflated,
     # times and values
     "midnight in New York": times(lambda at: at.replace(tzinfo=NEW_YORK).isoformat()),
@@ -253,8 +190,8 @@ STRANGERS: dict[str, Way] = {
     "pages in headers": paged(
         397, in_headers(lambda s, b, e, more: {"X-Page": f"{b // 397 + 1}", "X-Pages": f"{-(-len(s.whole) // 397)}"})
     ),
-    "five years at most": _window(_too_wide),
-    "a replica behind by three rows, in turns": _in_turns(
+    "five years at most": windows(_too_wide),
+    "a replica behind by three rows, in turns": in_turns(
         lambda said: (
             replace(said, body={**said.body, "data": said.body["data"][:-3]})
             if said.is_window and said.is_good
@@ -262,29 +199,29 @@ STRANGERS: dict[str, Way] = {
         )
     )(),
     # details and indices
-    "the newest 29": _recent(lambda rows: rows[-29:]),
-    "the newest 252": _recent(lambda rows: rows[-252:]),
-    "recent ones in an envelope": _recent(lambda rows: {"data": rows, "count": len(rows)}),
-    "an empty latest": _latest(lambda latest: {}),
-    "a latest without a value": _latest(lambda latest: {**latest, "value": None}),
-    "a latest in a list": _latest(lambda latest: [latest]),
+    "the newest 29": recent(lambda rows: rows[-29:]),
+    "the newest 252": recent(lambda rows: rows[-252:]),
+    "recent ones in an envelope": recent(lambda rows: {"data": rows, "count": len(rows)}),
+    "an empty latest": latest(lambda latest: {}),
+    "a latest without a value": latest(lambda latest: {**latest, "value": None}),
+    "a latest in a list": latest(lambda latest: [latest]),
     "a reading in a reading": _index_reading(lambda value, at: {"reading": {"value": value, "as_of": at}}),
     "a reading with its unit": _index_reading(lambda value, at: {"value": f"{value} pts"}),
     "a reading and the one before": _index_reading(lambda value, at: {"current": value, "previous": value - 1}),
     "a reading and its rank": _index_reading(lambda value, at: {"score": value, "rank": 2}),
     # headers and refusals
-    "numbers with decimals in headers": _headers(lambda text: f"{text}.0"),
-    "headers twice": _headers(lambda text: f"{text}, {text}"),
-    "a clock a day behind": _with(date="Sat, 29 Aug 2026 12:00:00 GMT", etag='W/"1"', age="86400"),
-    "windows lie elsewhere": _window(_stored_elsewhere),
-    "a page in the place of windows": _window(
+    "numbers with decimals in headers": headers_as(lambda text: f"{text}.0"),
+    "headers twice": headers_as(lambda text: f"{text}, {text}"),
+    "a clock a day behind": with_headers(date="Sat, 29 Aug 2026 12:00:00 GMT", etag='W/"1"', age="86400"),
+    "windows lie elsewhere": windows(_stored_elsewhere),
+    "a page in the place of windows": windows(
         lambda said: replace(said, body=b"<html>maintenance</html>", headers={"content-type": "text/html"})
     ),
-    "accepted, and nothing yet": _window(lambda said: replace(said, status=202, body={"status": "pending"})),
-    "every fifth is 503": _in_turns(
+    "accepted, and nothing yet": windows(lambda said: replace(said, status=202, body={"status": "pending"})),
+    "every fifth is 503": in_turns(
         lambda said: replace(said, status=503, body={"error": "busy"}, headers={**said.headers, "retry-after": "1"})
     )(),
-    "every fifth is an empty list": _in_turns(
+    "every fifth is an empty list": in_turns(
         lambda said: replace(said, body={"data": [], "error": "timeout"}) if said.is_good else said
     )(),
 }

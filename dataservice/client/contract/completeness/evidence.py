@@ -27,6 +27,9 @@ OPEN_BOUNDS: tuple[tuple[date | None, date | None], ...] = (
 a window of its own."""
 
 
+COMMON_SIZES = frozenset({50, 100, 200, 250, 300, 365, 500})
+"""Of pages, where they are not those of the contract."""
+
 FEW_ON_A_PAGE = frozenset({1, 2, 3, 5, 10, 15})
 """So few records are more often a page than a list; longer pages are asked on."""
 

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dataservice.client.contract.completeness.evidence import AskedDays, Evidence
-from dataservice.client.contract.decode import CataloguePage, ObservationsPage, observations_page
-from dataservice.client.contract.paging import Pulled, fewest, next_offset, pages_for
+from dataservice.client.contract.decode import ObservationsPage, observations_page
+from dataservice.client.contract.paging import Pulled, fewest, pages_for
 from dataservice.client.contract.windows import Window
 from dataservice.errors import MalformedAnswerError
-from dataservice.models import Signal
 from dataservice.observations import Observations
 
 FIRST = datetime(2024, 1, 1, tzinfo=UTC)
@@ -83,25 +82,6 @@ def test_of_a_pull_that_broke_off_all_days_before_the_last_one_seen_are_known():
 @pytest.mark.parametrize(("observations", "pages"), [(0, 1), (1_000, 1), (1_001, 2), (1_999, 2), (10_226, 11)])
 def test_the_number_of_requests_follows_from_the_number_of_observations(observations, pages):
     assert pages_for(observations) == pages
-
-
-def catalogue(count: int, *, total: int | None = None, limit: int | None = None) -> CataloguePage:
-    return CataloguePage(tuple(Signal(slug=f"s{n}") for n in range(count)), limit, total)
-
-
-def test_the_catalogue_ends_where_the_service_says_so():
-    assert next_offset(0, catalogue(500, total=900)) == 500
-    assert next_offset(500, catalogue(400, total=900)) is None
-
-
-def test_a_catalogue_without_a_total_ends_with_a_page_that_is_not_full():
-    assert next_offset(0, catalogue(500)) == 500
-    assert next_offset(500, catalogue(499), most=500) is None
-    assert next_offset(0, catalogue(100, limit=100)) == 100
-
-
-def test_an_empty_page_of_the_catalogue_is_the_last():
-    assert next_offset(500, catalogue(0, total=9_000)) is None
 
 
 def _day(offset: int | None, otherwise: date) -> date:
