@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -114,8 +114,11 @@ class Columns:
 
     @cached_property
     def rows(self) -> list[Observations]:
-        """The rows of each series, dated alike."""
-        timed = [each.rhythm.pace is Pace.SEVERAL and self.options.freq.unit in TIMED for each in self.series]
+        """The rows of each series, dated alike; one that begins within a day has several of that day."""
+        is_timed = self.options.freq.unit in TIMED
+        timed = [
+            is_timed and (each.rhythm.pace is Pace.SEVERAL or isinstance(each.starts, datetime)) for each in self.series
+        ]
         return by_day([each.rows for each in self.series], self.options.align, timed)
 
     @cached_property

@@ -185,19 +185,26 @@ class Window:
     def starts(self, known: Known) -> date | None:
         """The first day whose rows are shown, at the start of its period; None for all there are, or too few.
 
-        A time of day counts only for series with several observations a day: a day's only one stands for all of it.
+        A time of day counts where there are several observations a day: a day's only one stands for all of it.
         """
         first = self.first
         if self.count is not None:
             rows = resampled(known_only(self.up_to_end(known.observations)), self.freq, Agg.LAST)
-            if len(rows) < self.count + self.spare:
+            wanted = self.count + self.spare
+            if len(rows) < wanted:
                 return None
-            moment: datetime = rows.times[-self.count - self.spare].item()
-            has_times = self.freq.unit is Unit.H or self.rhythm(known).pace is Pace.SEVERAL
-            first = moment if has_times and self.freq.unit in TIMED else moment.date()
-        elif self.first_moment is not None and self.freq.unit in TIMED and self.rhythm(known).pace is Pace.SEVERAL:
+            moment: datetime = rows.times[-wanted].item()
+            is_cut = len(rows) > wanted and rows.times[-wanted - 1].item().date() == moment.date()
+            first = moment if is_cut and self.freq.unit in TIMED else moment.date()
+        elif self.first_moment is not None and self.freq.unit in TIMED and self._has_times(known, self.first_moment):
             return self.first_moment
         return None if first is None else period_start(first, self.freq)
+
+    def _has_times(self, known: Known, moment: datetime) -> bool:
+        """Return whether the series has several observations a day, or on that very day."""
+        return (
+            self.rhythm(known).pace is Pace.SEVERAL or len(known.observations.between(moment.date(), moment.date())) > 1
+        )
 
     def is_known(self, known: Known) -> bool:
         """Return whether `known` holds every observation that the rows and their transforms need."""

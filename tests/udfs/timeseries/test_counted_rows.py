@@ -1,6 +1,6 @@
 """Rows that are counted: what is known of a series bounds the pages that are told and sent."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import httpx
 import pytest
@@ -9,6 +9,7 @@ from dataservice.client import AsyncClient, Cost
 from tests.attack.parts.cold_world import ColdWorld
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import KEY, URL
+from tests.udfs.parts.given_series import canned
 from udfs.cells import CellError
 from udfs.engine.session import Call, Session
 
@@ -74,3 +75,19 @@ async def test_where_pages_say_nothing_of_what_follows_nobody_can_tell_how_many_
     cost, spent = await told_and_spent(everything, counted, wait_s=MONTH_S, world=SilentWorld)
     assert (str(cost), cost.at_most) == ("at least 1 request", None)
     assert 1 <= spent <= 3
+
+
+@pytest.mark.parametrize("dailies", [5, 20, 162])
+@pytest.mark.parametrize("a_day", [2, 3, 24])
+async def test_of_a_series_that_had_several_observations_a_day_once_so_many_rows_are_shown_as_asked_for(dailies, a_day):
+    newest = datetime(2026, 8, 19)  # noqa: DTZ001 - naive UTC
+    days = [newest - timedelta(days=back) for back in range(dailies)]
+    dense = [newest - timedelta(days=dailies + back) for back in range(3)]
+    before = [newest - timedelta(days=dailies + 3 + back) for back in range(400)]
+    times = sorted([*days, *before, *(day + n * timedelta(days=1) / a_day for day in dense for n in range(a_day))])
+    shown = canned(x={f"{time.isoformat()}Z": float(place) for place, time in enumerate(times)})
+    for rows in (dailies, dailies + 1, dailies + a_day - 1, dailies + a_day + 1, dailies + 3 * a_day + 1):
+        assert len(await shown("SIGNAL_HISTORY", "x", f"N{rows}")) - 1 == rows
+    within = days[-1] - timedelta(days=1) + timedelta(hours=7)
+    from_then = await shown("SIGNAL_HISTORY", "x", f"{within.isoformat()}Z")
+    assert len(from_then) - 1 == sum(time >= within for time in times)
