@@ -32,6 +32,7 @@ from addin.workbook.calculation.reading.shapes import Shape
 from addin.workbook.calculation.results import IN_A_CIRCLE, doubt_about, is_reproduced, is_same, to_cell, to_engine
 from addin.workbook.calculation.simple_stage import SimpleStage
 from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.spill_room import spill_area, what_blocks
 from udfs.cells import Scalar
 
 AS_SHOWN = "the book calculates with the digits that cells show (precision as displayed)"
@@ -196,9 +197,17 @@ class BookCalculation:
         for place, formula in self._formulas.items():
             if place in self._unproven or place in unchanged:
                 continue
-            if why := doubts.get(place) or doubt_about(formula, found[place]):
+            why = doubts.get(place) or doubt_about(formula, found[place])
+            if why := why or self._no_room(formula, found[place]):
                 self._unproven[place] = why
         return self._told(found, unchanged)
+
+    def _no_room(self, formula: BookFormula, found: Any) -> str:
+        """Return what is in the way of an array's rows; empty where nothing is."""
+        if not formula.is_array:
+            return ""
+        sheet, spot = formula.place
+        return what_blocks(self._book, sheet, formula.formula, spill_area(spot, len(found), len(found[0])))
 
     def _of_other_language(self, found: Mapping[Place, Any]) -> dict[Place, str]:
         """The formulas that read or write numbers and dates as texts, where the file shows another language's."""

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from addin.formulas import MAX_COLUMN, MAX_ROW, Area
+from addin.formulas import Area
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.positions import Spot
 from addin.workbook.ooxml.sheet import Sheet
+from addin.workbook.ooxml.spill_room import spill_area, what_blocks
 from addin.workbook.ooxml.stored import same_value
 from addin.workbook.refresh.dependencies import FormulaCell
 from udfs.cells import Grid, Scalar
@@ -32,9 +33,9 @@ def spill(book: Book, cell: FormulaCell, result: Scalar | Grid) -> Spilled:
     if not cell.formula.is_array and (len(rows), len(rows[0])) != (1, 1):
         note = f"shows only the first of {len(rows)} × {len(rows[0])} cells: it is not an array formula"
         rows = [rows[0][:1]]
-    area = _area(cell.spot, len(rows), len(rows[0]))
+    area = spill_area(cell.spot, len(rows), len(rows[0]))
     old = cell.formula.area
-    if blocked := _blocked(sheet, area, old):
+    if blocked := what_blocks(book, cell.sheet, cell.formula, area):
         return Spilled(blocked=True, note=blocked)
     changed = frozenset(_write(book, sheet, cell.spot, rows, old))
     resized = cell.formula.is_array and area != old
@@ -46,7 +47,7 @@ def spill(book: Book, cell: FormulaCell, result: Scalar | Grid) -> Spilled:
 def shows(book: Book, cell: FormulaCell, result: Scalar | Grid) -> bool:
     """Return whether the cell and those that it spills into hold `result` already."""
     sheet, rows, old = book.sheet(cell.sheet), _rows(result), cell.formula.area
-    if cell.formula.is_array and _area(cell.spot, len(rows), len(rows[0])) != old:
+    if cell.formula.is_array and spill_area(cell.spot, len(rows), len(rows[0])) != old:
         return False
     return all(
         same_value(sheet.value((row_number, column)), value)
@@ -65,26 +66,6 @@ def _rows(result: Scalar | Grid) -> list[tuple[Scalar, ...]]:
     return rows
 
 
-def _area(spot: Spot, height: int, width: int) -> Area:
-    return Area(spot[0], spot[1], spot[0] + height - 1, spot[1] + width - 1)
-
-
-def _blocked(sheet: Sheet, area: Area, old: Area) -> str:
-    """Return why the result cannot spill over `area`; empty when it can."""
-    size = f"{area.last_row - area.first_row + 1} × {area.last_column - area.first_column + 1}"
-    if area.last_row > MAX_ROW or area.last_column > MAX_COLUMN:
-        return f"the result of {size} cells does not fit on the sheet"
-    if area.is_cell or area == old:
-        return ""
-    for spot in sheet.spots_in(area):
-        if not old.contains(*spot) and sheet.has_content(spot):
-            return f"the result of {size} cells is blocked by {Area(*spot, *spot)}; clear it"
-    for merged in sheet.merged():
-        if area.contains(merged.first_row, merged.first_column) and not merged.is_cell:
-            return f"the result of {size} cells is blocked by the merged cells {merged}"
-    return ""
-
-
 def _write(book: Book, sheet: Sheet, start: Spot, rows: list[tuple[Scalar, ...]], old: Area) -> Iterator[Spot]:
     """Write new values, clear the rest of the old area, and yield the cells that changed."""
     for row_number, row in enumerate(rows, start[0]):
@@ -99,7 +80,7 @@ def _write(book: Book, sheet: Sheet, start: Spot, rows: list[tuple[Scalar, ...]]
                 book.show_as_date(sheet, spot, with_time=isinstance(value, datetime))
             if is_new:
                 yield spot
-    area = _area(start, len(rows), len(rows[0]))
+    area = spill_area(start, len(rows), len(rows[0]))
     for spot in list(sheet.spots_in(old)):
         if not area.contains(*spot) and sheet.value(spot) is not None:
             sheet.write(spot, None)

@@ -10,7 +10,7 @@ from typing import Any
 from addin.formulas.lexer import Token, is_readable, tokens
 from addin.workbook.calculation.functions import our_function, our_prefixes, plain_name, spans_all
 from addin.workbook.calculation.reading.branches import condition_of
-from addin.workbook.calculation.reading.cautions import areas_in, single_values, values_for_cells
+from addin.workbook.calculation.reading.cautions import CELLS, areas_in, gives_cells, single_values
 from addin.workbook.calculation.reading.constants import constants_of, kind_of, odd_constants
 from addin.workbook.calculation.reading.lookups import nearest
 from addin.workbook.calculation.reading.noise import is_noisy, nudged_call, with_powers_as_calls
@@ -60,7 +60,10 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
         if why := why_refused(read):
             raise _Refusal(why)
         tree = parsed(read)
-        reader = _Reader(found, names, namespace, frozenset(_introduced(tree)), frozenset(_standing_for_values(tree)))
+        reader = _Reader(
+            found, names, namespace, frozenset(_introduced(tree)), frozenset(_standing_for_values(tree, names))
+        )
+        found.gives_cells = gives_cells(tree, reader.is_cells)
         found.pieces = list(merged(reader.expression(tree)))
         if reader.is_noisy:
             again = replace(reader, shape=Shape(), nudges=True)
@@ -100,13 +103,15 @@ def _introduced(tree: Expression) -> Iterator[str]:
                         yield _local(text)
 
 
-def _standing_for_values(tree: Expression) -> Iterator[str]:
+def _standing_for_values(tree: Expression, names: Names) -> Iterator[str]:
     """The names of a `LET` that stand for anything but cells, in lower case."""
     for node in _calls(tree):
         if plain_name(node.written) == "LET":
             for named, given in zip(node.arguments[:-1:2], node.arguments[1::2], strict=False):
                 match named, given:
-                    case _, [Token(kind="hole" | "name" | "table")]:
+                    case _, [Token(kind="hole" | "table")]:
+                        pass
+                    case _, [Token(kind="name", text=text)] if not names.calls_ours(text):
                         pass
                     case [Token(kind="name", text=text)], _:
                         yield _local(text)
@@ -154,6 +159,8 @@ class _Reader:
     is_noisy: bool = field(default=False, init=False)
     """Whether there is such a step."""
     _around: _Around = field(default_factory=_Around, init=False)
+    _value_names: set[str] = field(default_factory=set, init=False)
+    """The defined names read so far that stand for values."""
     _holes: int = field(default=0, init=False)
     _made: int = field(default=0, init=False)
 
@@ -205,7 +212,10 @@ class _Reader:
     def _name(self, text: str) -> list[Piece]:
         if text.upper() in ("TRUE", "FALSE") or _local(text) in self.known:
             return [text if text.upper() in ("TRUE", "FALSE") else _plain_local(text)]
-        return self._replaced(self.names.name(text))
+        found = self.names.name(text)
+        if found.inner is not None and not found.inner.gives_cells:
+            self._value_names.add(text)
+        return self._replaced(found)
 
     def _replaced(self, found: Replacement) -> list[Piece]:
         if found.refused:
@@ -243,6 +253,9 @@ class _Reader:
             raise _Refusal(why)
         self.shape.whole_areas += areas_in(name, node.arguments, self._holes)
         arguments = self._arguments(name, node)
+        needed = (node.arguments[place] for place in CELLS.get(name, ()) if place < len(node.arguments))
+        if not all(gives_cells(each, self.is_cells) for each in needed):
+            raise _Refusal(f"{name} needs cells, and gets values")
         if name == "HYPERLINK" and arguments:
             return ["(", *arguments[-1], ")"]  # what it shows
         return self._called(name, arguments)
@@ -266,10 +279,17 @@ class _Reader:
         self.shape.single += ones
         if has_many:
             return f"{name} gets several values, of which programs make different things"
-        values = self.values | (self._around.handed if self.shape.sites else frozenset())
-        if any(True for _ in values_for_cells(name, node.arguments, self.namespace, values)):
-            return f"{name} needs cells, and gets values"
-        return ""
+        needed = (node.arguments[place] for place in CELLS.get(name, ()) if place < len(node.arguments))
+        return (
+            "" if all(gives_cells(each, self.is_cells) for each in needed) else f"{name} needs cells, and gets values"
+        )
+
+    def is_cells(self, name: str) -> bool:
+        """Return whether a name stands for cells, as far as anybody knows."""
+        handed = self._around.handed if self.shape.sites else frozenset[str]()
+        if (local := _local(name)) in self.known or local in handed:
+            return local not in self.values | handed
+        return name not in self._value_names
 
     def _mend(self, name: str, arguments: list[list[Piece]]) -> None:
         """Write arguments so that an engine takes them as Excel does."""

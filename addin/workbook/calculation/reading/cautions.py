@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from addin.formulas.lexer import Token
-from addin.workbook.calculation.functions import names_in, our_function, plain_name
+from addin.workbook.calculation.functions import names_in, plain_name
 from addin.workbook.calculation.reading.oddities import DATABASE
-from addin.workbook.calculation.reading.parsing import CallNode, Expression
+from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode
 
 ALL, ANY = frozenset(range(8)), frozenset(range(250))
 
@@ -69,6 +69,7 @@ CELLS: dict[str, AbstractSet[int]] = {
     **dict.fromkeys(("SUMIFS", "AVERAGEIFS", "MAXIFS", "MINIFS"), _ODD | {0}),
     **dict.fromkeys(("RANK", "RANK.EQ", "RANK.AVG"), frozenset({1})),
     **dict.fromkeys((f"D{name}" for name in DATABASE), frozenset({0, 2})),
+    **dict.fromkeys(("OFFSET", "ROW", "COLUMN", "AREAS"), frozenset({0})),
     "COUNTIFS": _EVEN,
     "SUBTOTAL": frozenset(range(1, 250)),
 }
@@ -229,15 +230,28 @@ def _is_of_row(table: str) -> bool:
     return "@" in table or "#this row" in table.casefold()
 
 
-def values_for_cells(
-    name: str, arguments: Sequence[Expression], namespace: str, values: AbstractSet[str]
-) -> Iterator[int]:
-    """The arguments that have to be cells and are none: a call of ours, or one of the names that stand for `values`."""
-    for place in CELLS.get(name, ()):
-        match arguments[place : place + 1]:
-            case [[CallNode(written)]] if our_function(written, namespace) is not None:
-                yield place
-            case [[Token(kind="name", text=text)]] if text.casefold().removeprefix("_xlpm.") in values:
-                yield place
-            case _:
-                pass
+_GIVES_CELLS: dict[str, AbstractSet[int]] = {
+    **dict.fromkeys(("OFFSET", "INDIRECT", "ANCHORARRAY"), frozenset()),
+    **dict.fromkeys(("INDEX", "TAKE", "DROP"), frozenset({0})),
+    "IF": frozenset({1, 2}),
+    "CHOOSE": ANY - {0},
+    "XLOOKUP": frozenset({2, 3}),
+}
+"""Functions that give cells, and the arguments of which those have to be."""
+
+
+def gives_cells(tree: Expression, is_cells: Callable[[str], bool]) -> bool:
+    """Return whether an expression comes to cells, and not to values; `is_cells` tells it of a name."""
+    match tree:
+        case [] | [Token(kind="hole" | "table" | "error")]:
+            return True
+        case [Token(kind="name", text=text)]:
+            return is_cells(text)
+        case [GroupNode(parts)]:
+            return all(gives_cells(part, is_cells) for part in parts)
+        case [CallNode(written, arguments)] if (name := plain_name(written)) in _GIVES_CELLS:
+            return all(
+                gives_cells(part, is_cells) for place, part in enumerate(arguments) if place in _GIVES_CELLS[name]
+            )
+        case _:
+            return any(isinstance(node, Token) and node.kind == "operator" and node.text == ":" for node in tree)

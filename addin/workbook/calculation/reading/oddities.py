@@ -36,6 +36,7 @@ HARDLY_ANY = "its rate is hardly any, and what rounding left of it programs show
 ONLY_ONE_FAILS = "one engine comes to an error, and another does not"
 SPLITS_BY_NOTHING = "it splits a text by nothing"
 MORE_THAN_THE_TEXT = "it looks for a delimiter more often than the text has letters"
+UNSORTED_CLASSES = "it counts by classes that do not rise, which programs show in another order"
 OTHER_TILDE = "its criterion has a ~ in a place where programs read it differently"
 OTHER_SIZE = "it tests more or fewer cells than it adds up"
 
@@ -149,10 +150,17 @@ def is_same_size(one: Sequence[Piece], other: Sequence[Piece]) -> tuple[Piece, .
     return ("AND(", *rows, ",", *columns, ")")
 
 
+def _rises(values: Sequence[Piece]) -> tuple[Piece, ...]:
+    """The formula that says whether values rise from one to the next."""
+    return ("AND(SORT(UNIQUE(TOCOL(", *values, ",1)))=TOCOL(", *values, ",1))")
+
+
 def conditions_of(name: str, arguments: Sequence[Sequence[Piece]]) -> Iterator[tuple[tuple[Piece, ...], str]]:
-    """What has to hold for the arguments of a function that splits texts, each with what speaks against it else."""
+    """What has to hold for the arguments of a function, each with what speaks against it else."""
     if name == "TEXTSPLIT":
         for delimiter in filter(None, arguments[1:3]):
             yield ("AND(LEN(", *delimiter, ")>0)"), SPLITS_BY_NOTHING
+    elif name == "FREQUENCY" and len(arguments) == 2:
+        yield _rises(arguments[1]), UNSORTED_CLASSES
     elif name in ("TEXTBEFORE", "TEXTAFTER") and len(arguments) > 2 and arguments[2]:
         yield ("AND(ABS(", *arguments[2], ")<=LEN(", *arguments[0], "))"), MORE_THAN_THE_TEXT

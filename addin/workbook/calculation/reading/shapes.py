@@ -144,6 +144,8 @@ class Shape:
     is_call: bool = False
     """Whether it is one call of ours and nothing else."""
     joins_or_subtracts: bool = False
+    gives_cells: bool = False
+    """Whether it comes to cells, such as a name can stand for, and not to values."""
     is_simple: bool = False
     """Whether it is nothing but arithmetic on cells, which every engine works out alike."""
     comparisons: list[tuple[int | float, int | float]] = field(default_factory=list)

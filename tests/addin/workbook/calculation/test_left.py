@@ -8,7 +8,7 @@ from openpyxl.worksheet.formula import DataTableFormula
 from xlsxwriter import Workbook
 
 from addin.workbook.calculation.proof import LOSES_DIGITS, NOT_SORTED
-from addin.workbook.calculation.reading.oddities import HARDLY_ANY
+from addin.workbook.calculation.reading.oddities import HARDLY_ANY, UNSORTED_CLASSES
 from addin.workbook.calculation.results import IN_A_CIRCLE
 from addin.workbook.freeze import StaleValuesError, freeze_book
 from addin.workbook.refresh.refresh import refresh_book
@@ -162,3 +162,86 @@ async def test_formulas_that_stand_below_each_other_are_looked_at_as_those_that_
     assert _reasons(await _refreshed(service, book)) == {(row, 1): NOT_SORTED for row in range(1, 5)}
     exact, total, *signals = values(book, "Sheet1", "A5", "A6", "G1", "G2")
     assert (exact, total) == (4.0, pytest.approx(sum(signals)))
+
+
+@pytest.mark.parametrize(
+    ("formula", "function"),
+    [
+        ('COUNTIF(INDEX({h},0,2),">160")', "COUNTIF"),
+        ('SUMIFS(INDEX({h},0,2),INDEX({h},0,1),">0")', "SUMIFS"),
+        ("RANK(160.213,INDEX({h},0,2))", "RANK"),
+        ("SUBTOTAL(1,INDEX({h},0,2))", "SUBTOTAL"),
+        ('_xlfn.LET(_xlpm.h,Calls,COUNTIF(INDEX(_xlpm.h,0,2),">160"))', "COUNTIF"),
+        ('COUNTIF(IF(TRUE,{h}),">160")', "COUNTIF"),
+        ('COUNTIF(Calls,">160")', "COUNTIF"),
+        ('COUNTIF((Calls),">160")', "COUNTIF"),
+        ('COUNTIF(Sorted,">160")+0*A1', "COUNTIF"),
+        ("COUNTBLANK(CHOOSE(1,{h}))", "COUNTBLANK"),
+        ('SUMIFS(_xlfn._xlws.SORT(B2:B6),C2:C6,">2")+A1*0', "SUMIFS"),
+        ("RANK(20,{{10,20,30}})+A1*0", "RANK"),
+        ("SUM(ROW(Calls))", "ROW"),
+    ],
+)
+async def test_a_function_that_needs_cells_gets_no_values(
+    service: EmbeddedService, tmp_path: Path, formula: str, function: str
+):
+    path = make_book(tmp_path / "book.xlsx", {"A1": CALL, **NUMBERS})
+    book = openpyxl.load_workbook(path)
+    history = '_xldudf_DS_SIGNAL_HISTORY("us-cpi","-1Y")'
+    for name, text in {"Calls": history, "Sorted": "_xlfn._xlws.SORT(Sheet1!$B$1:$B$6)"}.items():
+        book.defined_names[name] = openpyxl.workbook.defined_name.DefinedName(name, attr_text=text)
+    book["Sheet1"]["H5"] = "=" + formula.format(h=history)
+    book.save(path)
+    assert _reasons(await _refreshed(service, path)) == {(5, 8): f"{function} needs cells, and gets values"}
+
+
+async def test_functions_that_need_cells_get_those_that_others_find(service: EmbeddedService, tmp_path: Path):
+    formulas = {
+        "H1": '=COUNTIF(INDEX(B1:C8,0,2),">35")+A1*0',
+        "H2": '=COUNTIF(OFFSET(B1,0,0,4,1),">1")+A1*0',
+        "H3": '=COUNTIF(IF(TRUE,B1:B8,C1:C8),">1")+A1*0',
+        "H4": '=SUMIF(CHOOSE(2,B1:B8,C1:C8),">35")+A1*0',
+        "H5": '=COUNTIF(B1:INDEX(B1:B8,4),">1")+A1*0',
+        "H6": '=COUNTIF((B1:B8),">1")+A1*0',
+        "H7": '=_xlfn.LET(_xlpm.b,B1:B8,COUNTIF(_xlpm.b,">1"))+A1*0',
+    }
+    book = make_book(tmp_path / "book.xlsx", {"A1": CALL, **NUMBERS, **formulas})
+    assert _reasons(await _refreshed(service, book)) == {}
+    assert values(book, "Sheet1", *formulas) == [5, 3, 7, 300, 3, 7, 7]
+
+
+@pytest.mark.parametrize("bins", ["B1:B4", "{{3;1}}", "{{1;2;2}}", "B1:C2"])
+async def test_classes_that_do_not_rise_are_left(service: EmbeddedService, tmp_path: Path, bins: str):
+    cells = {"A1": CALL, "B1": 10, "B2": 5, "B3": 10, "B4": 3, "C1": 1, "C2": 20}
+    formula = f"=A1*0+SUM(IF(FREQUENCY(B1:B4,{bins})>0,B1:B4))".replace("{{", "{").replace("}}", "}")
+    book = make_book(tmp_path / "book.xlsx", cells | {"H5": ("H5:H5", formula)})
+    assert _reasons(await _refreshed(service, book)) == {(5, 8): UNSORTED_CLASSES}
+
+
+async def test_classes_that_rise_are_counted(service: EmbeddedService, tmp_path: Path):
+    cells = {"A1": CALL, "B1": 10, "B2": 5, "B3": 10, "B4": 3, "C1": 4, "C2": 9}
+    formulas = {"H1": "=A1*0+INDEX(FREQUENCY(B1:B4,C1:C2),3)", "H2": "=A1*0+INDEX(FREQUENCY(B1:B4,5),1)"}
+    book = make_book(tmp_path / "book.xlsx", cells | formulas)
+    assert _reasons(await _refreshed(service, book)) == {}
+    assert values(book, "Sheet1", *formulas) == [2, 2]
+
+
+async def test_what_rests_on_a_spill_without_room_is_left_too(service: EmbeddedService, tmp_path: Path):
+    path = tmp_path / "book.xlsx"
+    with Workbook(path) as book:
+        sheet = book.add_worksheet("Sheet1")
+        sheet.write_formula("A1", CALL, None, "")
+        sheet.write_dynamic_array_formula("J1:J1", "=_xlfn.SEQUENCE(5)+$A$1*0", None, 1)
+        sheet.merge_range("J3:K3", "")
+        sheet.write_formula("L1", "=SUM(J1:J5)", None, 1)
+        sheet.write_formula("L2", "=J1+1", None, 2)
+        sheet.add_table("V2:W6", {"name": "Tbl", "columns": [{"header": "aa"}, {"header": "bb"}]})
+        sheet.write_dynamic_array_formula("W3:W3", "=_xlfn.SEQUENCE(3)+$A$1*0", None, 1)
+        sheet.write_dynamic_array_formula("V3:V3", '=_xldudf_DS_SIGNAL({"us-cpi";"us-10y"})', None, 7)
+        sheet.write_formula("Y1", "=SUM(Tbl[bb])", None, 1)
+        sheet.write_formula("Y2", "=SUM(Tbl[aa])", None, 7)
+        sheet.write_formula("Y3", "=A1*2", None, "")
+    report = await _refreshed(service, path)
+    assert set(_reasons(report)) == {(1, 10), (1, 12), (2, 12), (3, 23), (1, 25), (2, 25)}
+    assert [(note.where, "table Tbl" in note.why) for note in report.kept] == [("Sheet1!V3", True)]
+    assert values(path, "Sheet1", "J1", "J2", "L1", "V3", "V4", "W4", "Y1", "Y2") == [1, None, 1, 7, None, None, 1, 7]
