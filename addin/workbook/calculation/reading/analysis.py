@@ -60,9 +60,7 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
         if why := why_refused(read):
             raise _Refusal(why)
         tree = parsed(read)
-        reader = _Reader(
-            found, names, namespace, frozenset(_introduced(tree)), frozenset(_standing_for_values(tree, names))
-        )
+        reader = _Reader(found, names, namespace, frozenset(_introduced(tree)), _standing_for_values(tree, names))
         found.gives_cells = gives_cells(tree, reader.is_cells)
         found.pieces = list(merged(reader.expression(tree)))
         if reader.is_noisy:
@@ -103,18 +101,28 @@ def _introduced(tree: Expression) -> Iterator[str]:
                         yield _local(text)
 
 
-def _standing_for_values(tree: Expression, names: Names) -> Iterator[str]:
-    """The names of a `LET` that stand for anything but cells, in lower case."""
+def _standing_for_values(tree: Expression, names: Names) -> frozenset[str]:
+    """The names of a `LET` that stand for values and not for cells, in lower case."""
+    found: frozenset[str] = frozenset()
+    while True:  # each round that goes on finds a name whose meaning another one gives
+        known = found
+
+        def is_cells(text: str, known: frozenset[str] = known) -> bool:
+            return _local(text) not in known and not names.calls_ours(text)
+
+        found |= {name for name, given in _bindings(tree) if not gives_cells(given, is_cells)}
+        if found == known:
+            return found
+
+
+def _bindings(tree: Expression) -> Iterator[tuple[str, Expression]]:
+    """The names of every `LET`, in lower case, with what they stand for."""
     for node in _calls(tree):
         if plain_name(node.written) == "LET":
             for named, given in zip(node.arguments[:-1:2], node.arguments[1::2], strict=False):
-                match named, given:
-                    case _, [Token(kind="hole" | "table")]:
-                        pass
-                    case _, [Token(kind="name", text=text)] if not names.calls_ours(text):
-                        pass
-                    case [Token(kind="name", text=text)], _:
-                        yield _local(text)
+                match named:
+                    case [Token(kind="name", text=text)]:
+                        yield _local(text), given
 
 
 def _local(text: str) -> str:

@@ -254,4 +254,4 @@ def gives_cells(tree: Expression, is_cells: Callable[[str], bool]) -> bool:
                 gives_cells(part, is_cells) for place, part in enumerate(arguments) if place in _GIVES_CELLS[name]
             )
         case _:
-            return any(isinstance(node, Token) and node.kind == "operator" and node.text == ":" for node in tree)
+            return any(isinstance(node, Token) and node.kind == "operator" and node.text in ": " for node in tree)
