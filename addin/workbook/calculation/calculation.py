@@ -1,7 +1,7 @@
 """Working out the formulas of a book that rest on our values, and telling which results are proven.
 
 The book is worked out twice: with the values that the file holds, to see what of it is reproduced, and with the new
-ones. What is written has to be what Excel would show, see `addin.workbook.calculation.proof`.
+ones. What is written has to be what Excel would show, see `addin.workbook.calculation.proving.proof`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import differs, outside_of_values
 from addin.workbook.calculation.hoisting import Hoisted
 from addin.workbook.calculation.influence import Place, by_sheet
-from addin.workbook.calculation.proof import Proof
+from addin.workbook.calculation.proving.proof import Proof
 from addin.workbook.calculation.reading.letters import (
     OF_LANGUAGE,
     OTHER_LANGUAGE,

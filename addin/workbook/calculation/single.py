@@ -15,12 +15,12 @@ from addin.workbook.calculation.engine.process import DYNAMIC, VALUE, EngineFail
 from addin.workbook.calculation.engine_book import as_values
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import differs, needs_judge, outside_of_values
-from addin.workbook.calculation.jumping import JUMPS
 from addin.workbook.calculation.names import quoted
-from addin.workbook.calculation.proof import NOT_SORTED
+from addin.workbook.calculation.proving.jumping import JUMPS
+from addin.workbook.calculation.proving.proof import NOT_SORTED
 from addin.workbook.calculation.reading.analysis import analysed
 from addin.workbook.calculation.reading.letters import Letters, depends_on, letters_of
-from addin.workbook.calculation.reading.lookups import is_certain
+from addin.workbook.calculation.reading.lookups import Order
 from addin.workbook.calculation.reading.noise import Move, written
 from addin.workbook.calculation.reading.oddities import (
     HARDLY_ANY,
@@ -209,9 +209,9 @@ def _odd(calls: _Calls, rows: Sequence[Sequence[Any]]) -> str:
     if Letters.ORDER in letters_of(shape.ordered):
         return Letters.ORDER
     for lookup in shape.lookups:
-        among = [value for row in calls.rows(lookup.among) for value in row]
+        order = Order(value for row in calls.rows(lookup.among) for value in row)
         sought = [value for row in calls.rows(lookup.wanted) for value in row]
-        if not all(is_certain(each, among, falls=lookup.falls) for each in sought):
+        if not all(order.is_certain(each, falls=lookup.falls) for each in sought):
             return NOT_SORTED
     for pieces, why in shape.required:
         if calls.rows(pieces) != [[True]]:

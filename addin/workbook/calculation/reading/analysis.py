@@ -10,7 +10,14 @@ from typing import Any
 from addin.formulas.lexer import Token, is_readable, tokens
 from addin.workbook.calculation.functions import our_function, our_prefixes, plain_name, spans_all
 from addin.workbook.calculation.reading.branches import condition_of
-from addin.workbook.calculation.reading.cautions import CELLS, areas_in, gives_cells, single_values
+from addin.workbook.calculation.reading.cautions import (
+    CELLS,
+    ONE_OF_ONE,
+    WHOLE_AREAS,
+    areas_in,
+    gives_cells,
+    single_values,
+)
 from addin.workbook.calculation.reading.constants import constants_of, kind_of, odd_constants
 from addin.workbook.calculation.reading.lookups import nearest
 from addin.workbook.calculation.reading.noise import is_noisy, nudged_call, with_powers_as_calls
@@ -67,6 +74,7 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
             again = replace(reader, shape=Shape(), nudges=True)
             found.nudged = list(merged(again.expression(tree)))
         found.is_call = found.calls_ours and spans_all([each for each in read if each.kind != "space"], namespace)
+        found.gives_several = not found.functions <= ONE_OF_ONE
         found.is_simple = is_simple(tree)
         found.comparisons = list(comparison(tree)) if found.is_simple else []
     except _Refusal as refusal:
@@ -259,7 +267,9 @@ class _Reader:
             raise _Refusal(why)
         if why := self._odd_arguments(name, node):
             raise _Refusal(why)
-        self.shape.whole_areas += areas_in(name, node.arguments, self._holes)
+        areas = list(areas_in(name, node.arguments, self._holes))
+        self.shape.areas_taken += areas
+        self.shape.whole_areas += areas if name in WHOLE_AREAS else ()
         arguments = self._arguments(name, node)
         needed = (node.arguments[place] for place in CELLS.get(name, ()) if place < len(node.arguments))
         if not all(gives_cells(each, self.is_cells) for each in needed):

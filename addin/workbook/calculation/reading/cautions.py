@@ -81,15 +81,6 @@ WHOLE_AREAS = names_in(
 )
 """Functions that take an area of one cell (`A$1:A1`) as one of many: engines agree whatever the cell holds."""
 
-ONE_OF_ONE = WHOLE_AREAS | names_in(
-    """ABS SIGN INT TRUNC ROUND ROUNDUP ROUNDDOWN MROUND CEILING FLOOR MOD QUOTIENT SQRT POWER EXP LN LOG LOG10 PI SIN
-    COS TAN IF IFERROR IFNA AND OR NOT TRUE FALSE NA ISNUMBER ISTEXT ISBLANK ISERROR ISNA ISERR LEN LEFT RIGHT MID TRIM
-    UPPER LOWER PROPER TEXT VALUE FIND SEARCH SUBSTITUTE REPLACE REPT EXACT CONCATENATE CONCAT DATE YEAR MONTH DAY EDATE
-    EOMONTH WEEKDAY DAYS YEARFRAC TODAY NOW HOUR MINUTE SECOND PMT IPMT PPMT PV FV NPER RATE EFFECT NOMINAL RRI SLN DDB
-    CUMIPMT CUMPRINC NORM.DIST NORM.S.DIST NORM.INV NORM.S.INV"""
-)
-"""Functions that give one value of single ones, and of areas that they take as a whole."""
-
 _OF_AREAS: dict[str, AbstractSet[int]] = {
     **dict.fromkeys(("VLOOKUP", "HLOOKUP", "MATCH", "XMATCH", "RANK", "RANK.EQ", "RANK.AVG"), frozenset({1})),
     **dict.fromkeys(("LOOKUP", "XLOOKUP", "FORECAST", "FORECAST.LINEAR"), frozenset({1, 2})),
@@ -110,6 +101,15 @@ _ONE_OF_ALL = frozenset(
     )
 )
 """Functions that make one value of all that they are given."""
+ONE_OF_ONE = names_in(
+    """ABS SIGN INT TRUNC ROUND ROUNDUP ROUNDDOWN MROUND CEILING FLOOR MOD QUOTIENT SQRT POWER EXP LN LOG LOG10 PI SIN
+    COS TAN IF IFERROR IFNA NOT TRUE FALSE NA ISNUMBER ISTEXT ISBLANK ISERROR ISNA ISERR LEN LEFT RIGHT MID TRIM UPPER
+    LOWER PROPER TEXT VALUE FIND SEARCH SUBSTITUTE REPLACE REPT EXACT CONCATENATE DATE YEAR MONTH DAY EDATE EOMONTH
+    WEEKDAY DAYS YEARFRAC TODAY NOW HOUR MINUTE SECOND PMT IPMT PPMT PV FV NPER RATE EFFECT NOMINAL RRI SLN DDB CUMIPMT
+    CUMPRINC NORM.DIST NORM.S.DIST NORM.INV NORM.S.INV"""
+) | (_ONE_OF_ALL | _OF_AREAS.keys() - {"INDEX", "XLOOKUP"} - {"REDUCE", "SINGLE"})
+"""Functions that give one value where they are given single ones, and areas only where they take them as a whole."""
+
 _MANY = frozenset(
     (
         *(
@@ -169,9 +169,10 @@ def references_in(tree: Expression) -> int:
 
 def areas_in(name: str, arguments: Sequence[Expression], first: int) -> Iterator[int]:
     """The references that a function takes as areas; `first` is the number of the first one in its arguments."""
-    for place, argument in enumerate(arguments if name in WHOLE_AREAS else ()):
+    places = _OF_AREAS.get(name, ANY if name in _ONE_OF_ALL else frozenset())
+    for place, argument in enumerate(arguments):
         match argument:
-            case [Token(kind="hole")] if place in _OF_AREAS.get(name, ANY):
+            case [Token(kind="hole")] if place in places:
                 yield first
             case _:
                 pass

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
+from addin.formulas import Area
 from addin.workbook.calculation.reading.shapes import Piece
 
 EXACT_IF = {"VLOOKUP": 3, "HLOOKUP": 3, "MATCH": 2, "LOOKUP": None}
 """The argument with which a lookup finds nothing but the value itself."""
 _BY_HALVES_IF = {"XLOOKUP": 5, "XMATCH": 3}
 """The argument with which a lookup searches by halves, whatever it looks for."""
-_FIRST_LINE = {"VLOOKUP": "INDEX({},0,1)", "HLOOKUP": "INDEX({},1,0)"}
+_FIRST_COLUMN, _FIRST_ROW = ",0,1)", ",1,0)"
+_FIRST_LINE = {"VLOOKUP": _FIRST_COLUMN, "HLOOKUP": _FIRST_ROW}
 
 
 def nearest(name: str, arguments: Sequence[list[Piece]]) -> tuple[tuple[Piece, ...], tuple[Piece, ...], bool] | None:
@@ -33,28 +35,58 @@ def nearest(name: str, arguments: Sequence[list[Piece]]) -> tuple[tuple[Piece, .
         return None
     among = tuple(arguments[1])
     if line := _FIRST_LINE.get(name):
-        before, behind = line.split("{}")
-        among = (before, *among, behind)
+        among = ("INDEX(", *among, line)
     return tuple(arguments[0]), among, falls
+
+
+def searched_area(among: Sequence[Piece], area_at: Callable[[int], Area | None]) -> Area | None:
+    """The cells among which a lookup searches, where it names them; `area_at` is the area of a reference."""
+    match among:
+        case [int(number)]:
+            return area_at(number)
+        case ["INDEX(", int(number), line] if area := area_at(number):
+            is_column = line == _FIRST_COLUMN
+            return area._replace(last_column=area.first_column) if is_column else area._replace(last_row=area.first_row)
+        case _:
+            return None
 
 
 def _written(arguments: Sequence[list[Piece]], at: int) -> str:
     return "".join(map(str, arguments[at])).upper() if len(arguments) > at else ""
 
 
-def is_certain(wanted: Any, values: Sequence[Any], *, falls: bool = False) -> bool:
-    """Whether a search by halves and one from the beginning find the same: the values are sorted, or all are below.
+class Order:
+    """The order of the values among which lookups search, found out once for each kind of value."""
 
-    Values that have to fall are sorted the other way.
+    def __init__(self, values: Iterable[Any]) -> None:
+        self._values: dict[type, list[Any]] = {}
+        for value in values:
+            self._values.setdefault(type(value), []).append(value.casefold() if isinstance(value, str) else value)
+        self._highest: dict[type, Any] = {}
+        self._sorted: dict[tuple[type, bool], bool] = {}
 
-    >>> is_certain(2.0, [1.0, 2.0, 3.0]), is_certain(2.0, [3.0, 1.0, 2.0]), is_certain(9e307, [3.0, None, 2.0])
-    (True, False, True)
-    """
-    same = [each for each in values if type(each) is type(wanted) and not isinstance(each, dict)]
-    if isinstance(wanted, str):
-        same, wanted = [each.casefold() for each in same], wanted.casefold()
-    if isinstance(wanted, dict) or not same:
-        return True
-    if isinstance(wanted, float) and all(wanted > each for each in same):
-        return True
-    return all(one <= other for one, other in pairwise(reversed(same) if falls else same))
+    def is_certain(self, wanted: Any, *, falls: bool = False) -> bool:
+        """Whether a search by halves and one from the beginning find the same: values are sorted, or all are below.
+
+        Values that have to fall are sorted the other way.
+
+        >>> rising, mixed = Order([1.0, 2.0, 3.0]), Order([3.0, 1.0, None, "b", "C"])
+        >>> rising.is_certain(2.0), mixed.is_certain(2.0), mixed.is_certain(9e307), mixed.is_certain("B")
+        (True, False, True, True)
+        """
+        kind = type(wanted)
+        if wanted is None or kind is dict or kind not in self._values:
+            return True
+        return (kind is float and wanted > self._highest_of(kind)) or self._is_sorted(kind, falls=falls)
+
+    def _highest_of(self, kind: type) -> Any:
+        if kind not in self._highest:
+            self._highest[kind] = max(self._values[kind])
+        return self._highest[kind]
+
+    def _is_sorted(self, kind: type, *, falls: bool) -> bool:
+        if (kind, falls) not in self._sorted:
+            values = self._values[kind]
+            in_order = reversed(values) if falls else values
+            self._sorted[kind, falls] = all(one <= other for one, other in pairwise(in_order))
+        return self._sorted[kind, falls]

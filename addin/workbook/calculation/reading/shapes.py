@@ -144,6 +144,10 @@ class Shape:
     is_call: bool = False
     """Whether it is one call of ours and nothing else."""
     joins_or_subtracts: bool = False
+    gives_several: bool = False
+    """Whether it may come to several values, even from single ones."""
+    areas_taken: list[int] = field(default_factory=list)
+    """The references that a function takes as an area, where any other takes one of its cells."""
     gives_cells: bool = False
     """Whether it comes to cells, such as a name can stand for, and not to values."""
     is_simple: bool = False

@@ -7,7 +7,7 @@ import pytest
 from openpyxl.worksheet.formula import DataTableFormula
 from xlsxwriter import Workbook
 
-from addin.workbook.calculation.proof import LOSES_DIGITS, NOT_SORTED
+from addin.workbook.calculation.proving.proof import LOSES_DIGITS, NOT_SORTED
 from addin.workbook.calculation.reading.oddities import HARDLY_ANY, UNSORTED_CLASSES
 from addin.workbook.calculation.results import IN_A_CIRCLE
 from addin.workbook.freeze import StaleValuesError, freeze_book

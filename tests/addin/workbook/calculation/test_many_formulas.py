@@ -7,7 +7,7 @@ import pytest
 from xlsxwriter import Workbook
 
 from addin.workbook.calculation.engine.process import EngineProcess, Kind
-from addin.workbook.calculation.jumping import JUMPS
+from addin.workbook.calculation.proving.jumping import JUMPS
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.refresh.report import Refreshed
 from dataservice.client import AsyncClient
@@ -51,6 +51,8 @@ async def _refreshed(service: EmbeddedService, path: Path, formula: Callable[[in
         "=ROUND((A$1/C{0})^(1/5)-1,4)",
         "=C{0}*(1+A$1/10000)^C{0}",
         "=IFERROR(LN(A$1/C{0})/EXP(1),0)",
+        "=VLOOKUP(C{0},C$2:C$301,1)+A$1*0",
+        "=MATCH(C{0},C$1:C{0})+A$1*0",
         "=COUNTIF(C$2:C{0},C{0})+A$1*0",
         '=SUMIF(C$2:C{0},">"&A$1,C$2:C{0})',
     ],

@@ -6,7 +6,7 @@ import pytest
 
 from addin.formulas.lexer import tokens
 from addin.workbook.calculation.engine.process import EngineFailedError
-from addin.workbook.calculation.jumping import JUMPS
+from addin.workbook.calculation.proving.jumping import JUMPS
 from addin.workbook.calculation.reading.noise import Move, with_powers_as_calls, written
 from addin.workbook.calculation.reading.parsing import CallNode, GroupNode, parsed
 from addin.workbook.calculation.single import read_single, worked_out

@@ -14,7 +14,7 @@ from addin.workbook.calculation.influence import Place, SheetArea
 from addin.workbook.ooxml.positions import CellIndex
 
 
-class ShownCells:
+class Snapshot:
     """The cells of an engine's book, where its formulas have `found` these values and rows."""
 
     def __init__(self, cells: EngineBook, found: Mapping[Place, Any]) -> None:

@@ -21,11 +21,11 @@ from addin.workbook.calculation.engine_book import EngineBook
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import differs, needs_judge
 from addin.workbook.calculation.influence import Place
-from addin.workbook.calculation.jumping import JUMPS, jumping
-from addin.workbook.calculation.reading.cautions import ONE_OF_ONE
+from addin.workbook.calculation.proving.jumping import JUMPS, jumping
+from addin.workbook.calculation.proving.snapshot import Snapshot
+from addin.workbook.calculation.proving.sorted_lookups import SortedLookups
 from addin.workbook.calculation.reading.constants import OTHER_MARKS, has_other_marks
 from addin.workbook.calculation.reading.letters import Letters, depends_on, has_letters, letters_of
-from addin.workbook.calculation.reading.lookups import is_certain
 from addin.workbook.calculation.reading.oddities import (
     BLANK,
     COUNTING,
@@ -49,7 +49,6 @@ from addin.workbook.calculation.reading.oddities import (
     odd_input,
 )
 from addin.workbook.calculation.results import is_reproduced
-from addin.workbook.calculation.shown_cells import ShownCells
 
 ONE_OF_SEVERAL = "it takes one cell of a range, and is no array formula"
 NOT_SORTED = "it looks up the nearest value in cells that are not sorted, where programs find different ones"
@@ -81,12 +80,12 @@ def _takes_several(formula: BookFormula) -> bool:
 def _may_intersect(formula: BookFormula) -> bool:
     """Return whether a formula may take one cell of several, or show one of several values."""
     shape = formula.shape
-    if shape.areas or shape.rows or shape.spills or not shape.functions <= ONE_OF_ONE:
+    if shape.gives_several or shape.areas or shape.rows or shape.spills:
         return True
     if any("{" in piece for piece in shape.pieces if isinstance(piece, str)):
         return True
     areas = ((number, area_of(reference)) for number, reference in enumerate(formula.references))
-    return any(area is None or not (area.is_cell or number in shape.whole_areas) for number, area in areas)
+    return any(area is None or not (area.is_cell or number in shape.areas_taken) for number, area in areas)
 
 
 def _moved(reference: str) -> str:
@@ -117,7 +116,7 @@ class Proof:
         self._cells = cells
         self._engines = engines
         self._found = found
-        self._shown = ShownCells(cells, found)
+        self._shown = Snapshot(cells, found)
         self._reproduced = reproduced
 
     def doubts(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
@@ -129,7 +128,7 @@ class Proof:
                 if each.kind == PLAIN and (_may_intersect(each) or self._cells.gets_tables(each.place))
             ]
         )
-        found |= self._not_sorted(formulas)
+        found |= dict.fromkeys(SortedLookups(self._cells, self._shown).uncertain(formulas), NOT_SORTED)
         found |= self._not_given(formulas)
         odd, blank = self._odd_inputs(formulas)
         found |= odd | self._odd_letters(formulas)
@@ -181,22 +180,6 @@ class Proof:
         places = [each.place for each in formulas]
         taken = self._engines.formulon.intersecting(places) if places else []
         return {place: ONE_OF_SEVERAL for place, takes_one in zip(places, taken, strict=True) if takes_one}
-
-    def _not_sorted(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
-        """Formulas that look up the nearest value where nothing is sorted."""
-        looked = [(formula, lookup) for formula in formulas for lookup in formula.shape.lookups]
-        if not looked:
-            return {}
-        texts = [self._cells.text_of(formula, part) for formula, each in looked for part in (each.wanted, each.among)]
-        found = self._engines.formulon.arrays(texts)
-        uncertain = {}
-        for (formula, lookup), wanted, among in zip(looked, found[::2], found[1::2], strict=True):
-            values = [value for row in among or () for value in row]
-            sought = [value for row in wanted or () for value in row]
-            is_known = wanted is not None and among is not None
-            if not is_known or not all(is_certain(each, values, falls=lookup.falls) for each in sought):
-                uncertain[formula.place] = NOT_SORTED
-        return uncertain
 
     def _not_given(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
         """Formulas for which a condition does not hold under which they come to what Excel shows."""

@@ -12,9 +12,9 @@ from addin.workbook.calculation.book_formulas import BookFormula, resting_on
 from addin.workbook.calculation.engine.process import PLAIN, Engine, EngineFailedError
 from addin.workbook.calculation.engine_book import EngineBook, cells_of_formula
 from addin.workbook.calculation.influence import Place, by_sheet
+from addin.workbook.calculation.proving.snapshot import Snapshot
 from addin.workbook.calculation.reading.noise import Move
 from addin.workbook.calculation.results import is_reproduced, jumps
-from addin.workbook.calculation.shown_cells import ShownCells
 
 JUMPS = "its result depends on the last digits of a power or another number that programs round differently"
 """Why a result that jumps is not proven."""
@@ -23,7 +23,7 @@ _Formulas = Mapping[Place, BookFormula]
 
 
 def jumping(
-    cells: EngineBook, shown: ShownCells, fast: Engine | None, formulas: Sequence[BookFormula]
+    cells: EngineBook, shown: Snapshot, fast: Engine | None, formulas: Sequence[BookFormula]
 ) -> Iterator[Place]:
     """Those of the formulas that jump; `shown` is what they come to."""
     live = (cells.formulas[place] for place in cells.live)
@@ -39,7 +39,7 @@ def jumping(
         yield from (each.place for each in others if jumps(shown.found[each.place], *(it[each.place] for it in moved)))
 
 
-def _told_by(engine: Engine, cells: EngineBook, shown: ShownCells, moving: _Formulas) -> dict[Place, bool]:
+def _told_by(engine: Engine, cells: EngineBook, shown: Snapshot, moving: _Formulas) -> dict[Place, bool]:
     """Return whether formulas jump, as far as an engine comes to what they are, and to all of these they rest on."""
     strange = {place: each for place, each in moving.items() if not _is_ordinary(each, cells)}
     formulas = _without(moving, strange)
