@@ -176,7 +176,7 @@ class AsyncClient(Endpoints):
     async def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
         """The answer in any cache, if it is not older than `max_age_s` seconds; never a request."""
         found = self.peek(resource, max_age_s=max_age_s) or await self.last_known(resource)
-        return found if found is not None and found.age_s(self._clock()) <= max_age_s else None
+        return found if found is not None and found.is_within(max_age_s, self._clock()) else None
 
     async def catalogue_check(self, names: int) -> CatalogueCheck:
         """Whether `names` signals, which no answer at hand vouches for, are to be looked up in the catalogue first."""

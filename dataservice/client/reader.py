@@ -132,10 +132,10 @@ class ResourceReader:
     async def _recent_catalogue(self) -> Answer[Catalogue] | None:
         """A catalogue of the last hour, if one is at hand."""
         now, known = self._clock(), self._cache.in_memory(CATALOGUE)
-        if (known is None or known.age_s(now) > LISTED_S) and abs(now - self._looked_at) > LOOK_S:
+        if (known is None or not known.is_within(LISTED_S, now)) and abs(now - self._looked_at) > LOOK_S:
             self._looked_at = now
             known = await self._cache.last_known(CATALOGUE, now)
-        return known if known is not None and known.age_s(now) <= LISTED_S else None
+        return known if known is not None and known.is_within(LISTED_S, now) else None
 
     def forget_forms(self) -> None:
         """Forget which answers could not be read: a probe has found out how the service answers."""

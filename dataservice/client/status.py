@@ -193,7 +193,7 @@ class Overview:
     def _state(self, resource: Resource[Any], last_error: DataServiceError | None) -> ResourceState:
         now, answer = self._clock(), self._cache.memory.get(resource)
         blocking = self._blocking_error(resource, now)
-        is_recent = isinstance(resource, CatalogueResource) and answer and answer.age_s(now) <= CATALOGUE_AGE_S
+        is_recent = isinstance(resource, CatalogueResource) and answer and answer.is_within(CATALOGUE_AGE_S, now)
         return ResourceState(
             resource,
             State.FRESH if is_recent else state_of(answer, blocking, now),

@@ -15,7 +15,6 @@ from functools import lru_cache
 from math import inf, nextafter
 from typing import Any, TypeVar, cast
 
-import msgspec
 import numpy as np
 
 from dataservice.client import (
@@ -88,9 +87,8 @@ class AfterRefresh:
 
     def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
         """The answer in memory."""
-        if self._mode is Refresh.FORCE and max_age_s is None:
-            return None
-        return self._aged(self._client.peek(resource, max_age_s=max_age_s))
+        found = self._aged(self._client.peek(resource, max_age_s=max_age_s))
+        return found if found is not None and found.is_within(max_age_s, self._now) else None
 
     async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
         """The answer in any cache."""
@@ -125,7 +123,7 @@ class AfterRefresh:
     def _aged(self, answer: Answer[T] | None) -> Answer[T] | None:
         if answer is None or self._mode is not Refresh.FORCE or answer.fresh_until == inf:
             return answer  # what is known of the past no refresh makes old
-        return msgspec.structs.replace(answer, fresh_until=min(answer.fresh_until, self._now))
+        return answer.expired()
 
 
 class CostEstimator:
@@ -216,6 +214,8 @@ class CostEstimator:
             return cast("T", with_history(detail, detail.history[len(detail.history) - left :]))
         if isinstance(resource, SignalResource) and self._guess is Guess.DAILY:
             return cast("T", await self._moved_on(resource, cast("Answer[SignalDetail] | None", known)))
+        if isinstance(resource, CatalogueResource) and self._guess is Guess.DAILY and known is not None:
+            return cast("T", _AnyName(cast("Catalogue", known.value).signals))
         return guessed(resource, self._guess, self._now) if known is None else known.value
 
     async def _taken_back(self, slug: str, found: Observations) -> Observations:
@@ -339,10 +339,10 @@ def guessed(resource: Resource[Any], guess: Guess, now: float) -> Any:
 
 
 class _AnyName(Catalogue):
-    """A catalogue that knows every name."""
+    """A catalogue that knows every name, also those that were added since it was last read."""
 
     def find(self, name: str) -> Signal | None:
-        return Signal(slug=name, name=name)
+        return super().find(name) or Signal(slug=name, name=name)
 
 
 def _detail(slug: str, guess: Guess, today: date) -> SignalDetail:

@@ -59,7 +59,7 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
         max_age_s = self.cached_max_age_s
         if found is None or max_age_s is None:
             return found
-        fits = found.is_fresh(now) if max_age_s == FRESH else found.age_s(now) <= max_age_s
+        fits = found.is_fresh(now) if max_age_s == FRESH else found.is_within(max_age_s, now)
         return found if fits else None
 
 

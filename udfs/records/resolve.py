@@ -74,6 +74,7 @@ async def need_of(name: str, resource: Resource[T]) -> Answer[T]:
 
 async def _slug_instead(name: str, resource: Resource[Any]) -> str:
     """Under which other slug the catalogue lists `name`, whatever its age; raises `NoDataError` where it does not."""
+    _require_name(name)
     answer = await have(CATALOGUE, max_age_s=EVER)
     if answer is None:
         try:
@@ -112,6 +113,7 @@ async def listed(name: str) -> str:
         return signal.slug
     catalogue = await recent_catalogue() if any_age else None
     if catalogue is None and not looks_like_slug(name):
+        _require_name(name)
         try:
             catalogue = (await need(CATALOGUE)).value
         except DataServiceError:
@@ -128,17 +130,24 @@ async def listed(name: str) -> str:
     return _found(catalogue, name)
 
 
+def _require_name(name: str) -> None:
+    """Raise `NoDataError` for what no signal is called, such as the `..` of tables without a value."""
+    if not (name.isprintable() and any(map(str.isalnum, name))):
+        raise NoDataError(f"no signal {shown(name)}; {SEE_SIGNALS}").about("slug")
+
+
 async def _has_answered(slug: str) -> bool:
     """Return whether the service ever answered under this slug: a list that lacks it may be wrong."""
     return await have(_signal(slug), max_age_s=EVER) is not None
 
 
 def looks_like_slug(name: str) -> bool:
-    """Return whether a name can be requested as it is: slugs have dots or hyphens, and no capital letters.
+    """Return whether a name can be requested as it is: slugs have dots or hyphens beside letters, and no capitals.
 
     `gold` may be a slug or the shortcode GOLD: the catalogue knows, and costs no more than to ask in vain.
     """
-    return name == name.lower() and (len(name) == 1 or not SEPARATORS.isdisjoint(name))
+    is_written_so = name == name.lower() and (len(name) == 1 or not SEPARATORS.isdisjoint(name))
+    return is_written_so and name.isprintable() and any(map(str.isalnum, name))
 
 
 def _found(catalogue: Catalogue, name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import inf
 from typing import Generic, Self, TypeVar
 
 import msgspec
@@ -19,6 +20,10 @@ DEFAULT_TTL_S = 900.0
 
 CLOCK_SKEW_S = 60.0
 """Clocks of machines that share a cache may differ by so much; later times come from a wrong clock."""
+
+
+EXPIRED_S = 1.0
+"""So long before it came an answer stopped being fresh where a forced refresh came after it: a mark, and no time."""
 
 
 class Source(StrEnum):
@@ -61,6 +66,21 @@ class Answer(msgspec.Struct, Generic[T_co], frozen=True):
         """Seconds since the service gave this value."""
         return max(0.0, now - self.fetched_at)
 
+    @property
+    def is_expired(self) -> bool:
+        """Whether a forced refresh asked for everything anew after this came."""
+        return self.fresh_until < self.fetched_at
+
+    def expired(self) -> Self:
+        """The same value, which came before a forced refresh."""
+        return msgspec.structs.replace(self, fresh_until=min(self.fresh_until, self.fetched_at - EXPIRED_S))
+
+    def is_within(self, max_age_s: float | None, now: float) -> bool:
+        """Return whether it is no older than that, and no refresh has asked for everything anew since; None: fresh."""
+        if max_age_s is None:
+            return now < self.fresh_until
+        return max_age_s == inf or (now - self.fetched_at <= max_age_s and not self.is_expired)
+
     def stale(self, because: DataServiceError) -> Self:
         """The same value, marked as the last known one, with the reason."""
         return msgspec.structs.replace(self, stale_because=because, requests=0)
@@ -92,7 +112,7 @@ class Freshness:
         """When an answer that arrived at `fetched_at` stops being fresh: `ttl_s` later, or no later than `now`."""
         if self.not_before <= fetched_at <= now + CLOCK_SKEW_S:
             return fetched_at + self.ttl_s
-        return min(fetched_at, now)
+        return min(fetched_at - EXPIRED_S, now)
 
     def arrival(self, now: float) -> float:
         """The time of arrival of what the service gives `now`: never before a forced refresh that came before it."""

@@ -48,7 +48,7 @@ class AnswerCache(SignalAnswers):
         `is_joined`: another process did so at `now`, and what has arrived since is fresh.
         """
         self.rules = self.rules.forced(now)
-        self.memory.expire(now, arrived_by=now if is_joined else inf)
+        self.memory.expire(arrived_by=now if is_joined else inf)
 
     async def forget(self) -> int:
         """Forget all answers that are kept for this key; how many entries the store held. The archive stays."""
@@ -97,13 +97,13 @@ class AnswerCache(SignalAnswers):
             answer is not None and max_age_s is None and now < answer.fresh_until
         ):  # the most common case, without a call
             return answer
-        if answer is not None and _serves(answer, now, max_age_s):
+        if answer is not None and answer.is_within(max_age_s, now):
             return answer
         if isinstance(resource, SignalResource):
             told = self._told_by_history(resource.slug, cast("Answer[SignalDetail] | None", answer), now)
-            return cast("Answer[T]", told) if told is not None and _serves(told, now, max_age_s) else None
+            return cast("Answer[T]", told) if told is not None and told.is_within(max_age_s, now) else None
         wide = self._narrowed_in_memory(resource, answer)  # a wider answer may hold a younger one
-        return wide if wide is not None and _serves(wide, now, max_age_s) else None
+        return wide if wide is not None and wide.is_within(max_age_s, now) else None
 
     async def last_known(self, resource: Resource[T], now: float) -> Answer[T] | None:
         """The last known answer in memory or in the store: a fresh one if there is one, else the youngest."""
@@ -220,10 +220,6 @@ class AnswerCache(SignalAnswers):
         if isinstance(resource, HistoryResource):
             return self.from_history(resource, await self.history_at_hand(resource.slug, now), now) or known
         return self.in_memory(resource) or known
-
-
-def _serves(answer: Answer[Any], now: float, max_age_s: float | None) -> bool:
-    return now < answer.fresh_until if max_age_s is None else now - answer.fetched_at <= max_age_s
 
 
 def _lags(history: Observations, detail: Observations) -> bool:

@@ -5,7 +5,7 @@ import asyncio
 import httpx
 import pytest
 
-from dataservice.client import AsyncClient
+from dataservice.client import AsyncClient, Refresh
 from dataservice.stores import SqliteStore
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import Scripted, answer, refusal, signal
@@ -184,6 +184,42 @@ async def test_what_a_call_would_ask_after_it_failed_for_no_reason_of_its_own_is
         session.client.states = states
         preview = await session.cost([Call("STATUS")])
     assert (preview.cost.at_most, str(preview.cost)) == (None, "at least 0 requests")
+
+
+@pytest.mark.parametrize("calls", [["new.one"], ["NEW1"], ["new.one", "NEW1", "us-cpi"]])
+async def test_a_signal_that_is_new_today_is_found_after_everything_was_refreshed_at_the_cost_told(calls):
+    listed = ["us-cpi"]
+
+    def say(request):
+        slug = request.url.path.split("/")[-1]
+        rows = [{"slug": each, "name": each, "shortcode": "NEW1" if each == "new.one" else None} for each in listed]
+        if slug == "signals":
+            return answer(rows, pagination={"limit": 500, "offset": 0, "total": len(rows)})
+        return answer(signal(slug)) if slug in listed else refusal(404)
+
+    clock, service = Clock(), Scripted(say)
+    async with service.client(clock) as client:
+        session = Session(client, clock=clock)
+        await session.answer([Call("SIGNALS"), Call("SIGNAL", ("new.one",))])
+        listed.append("new.one")
+        clock.advance(3_600)
+        asked = [Call("SIGNALS"), *(Call("SIGNAL", (name,)) for name in calls)]
+        cost, sent = (await session.cost(asked, after=Refresh.FORCE)).cost, len(service.requests)
+        await client.refresh(force=True)
+        outcomes = await session.answer(asked)
+        spent = len(service.requests) - sent
+    assert all(isinstance(outcome.result, float) for outcome in outcomes[1:])
+    assert cost.at_least <= spent <= (cost.at_most or 0)
+
+
+@pytest.mark.parametrize("name", ["..", ".", "-", "…", "_.-", "a\x7f"])
+@pytest.mark.parametrize("function", ["SIGNAL", "SIGNAL_HISTORY", "SPARK", "REVISIONS", "EXPLAIN"])
+async def test_what_no_signal_can_be_called_costs_nothing_as_told(service, function, name):
+    async with session_on(service) as session:
+        cost = (await session.cost([Call(function, (name,))])).cost
+        (outcome,) = await session.answer([Call(function, (name,))])
+    assert (cost.at_most, service.running.request_count) == (0, 0)
+    assert str(outcome.result.message).startswith("no signal")
 
 
 NO_NAMES = ("US CPI", "a\nb", "..", "x" * 500, " ", "us\u00a0cpi", "\ud800")

@@ -63,8 +63,9 @@ async def test_booleans_stay_booleans_and_nulls_are_blank(service):
     assert shown[1] == (True, None, "ETH")
 
 
-async def test_an_empty_catalogue_shows_its_header():
-    assert await Canned({"/v1/signals": []})("SIGNALS", None, None, "slug") == [("slug",)]
+async def test_a_service_that_lists_no_signal_is_told():
+    shown = await Canned({"/v1/signals": []})("SIGNALS", None, None, "slug")
+    assert "the service lists no signal at all" in shown.message
 
 
 async def test_a_catalogue_of_real_series_is_searched(shared_service):
