@@ -18,7 +18,16 @@ from addin.workbook.calculation.reading.shapes import Piece
 HARDLY = 1e-12
 """Relative: how far the results of such a step may lie apart in two programs."""
 
+BARELY = 1e-15
+"""Relative: how far a number may be from the one that is meant, such as 0.1 from a tenth."""
+
 _POWERS = frozenset(("POWER",))
+_STEPPED = names_in(
+    """MOD QUOTIENT MROUND CEILING FLOOR CEILING.MATH FLOOR.MATH CEILING.PRECISE FLOOR.PRECISE ISO.CEILING"""
+)
+"""Functions that count how often one number is in another: programs differ about whole numbers (`MOD(1,0.1)`)."""
+_PARTS = 1024
+"""Multiples of this part of 1 are exact in every program, as whole numbers are."""
 _EXACT_WHERE_WHOLE = names_in(
     """EXP LN LOG10 SIN COS TAN COT SEC CSC ASIN ACOS ATAN ATAN2 ACOT SINH COSH TANH COTH SECH CSCH ASINH ACOSH ATANH
     ACOTH DEGREES RADIANS SQRTPI YEARFRAC FV PV PMT NPER IPMT PPMT CUMIPMT CUMPRINC NPV XNPV IRR XIRR MIRR RATE RRI
@@ -40,7 +49,8 @@ _DISTRIBUTION = re.compile(
     r"(?:BETA|BINOM|CHI|CHISQ|EXPON|F|GAMMA|HYPGEOM|LOG|LOGNORM|NEGBINOM|NORM|NORMS|NORM\.S|POISSON|T|WEIBULL|Z)"
     r"\.?(?:DIST|INV|TEST)(?:\.RT|\.2T|\.RANGE)?|POISSON|WEIBULL"
 )
-_MARK, _VARIABLE = "\x02", "ds_n"
+_MARK, _FINE_MARK, _VARIABLE = "\x02", "\x03", "ds_n"
+_MARKS = re.compile(f"([{_MARK}{_FINE_MARK}])")
 _ROUNDED = "LET(ds_r,ROUND(ds_n,11-INT(LOG10(ABS(ds_n)))),IFERROR(IF(ABS(ds_r-ds_n)<=1E-13*ABS(ds_n),ds_r,ds_n),ds_n))"
 """What a result is if it hardly differs from a number of twelve digits, as a key or a limit mostly is."""
 
@@ -57,7 +67,7 @@ def is_noisy(name: str) -> bool:
     >>> [is_noisy(each) for each in ("POWER", "MULTINOMIAL", "NORM.S.DIST", "T.INV.2T", "SUM", "INT")]
     [True, True, True, True, False, False]
     """
-    known = _POWERS | _EXACT_WHERE_WHOLE | _NEVER_EXACT
+    known = _POWERS | _STEPPED | _EXACT_WHERE_WHOLE | _NEVER_EXACT
     return name in known or _DISTRIBUTION.fullmatch(name) is not None
 
 
@@ -68,8 +78,21 @@ def nudged_call(name: str, arguments: Sequence[Sequence[Piece]], call: Sequence[
         base, power = arguments
         is_exact: list[Piece] = ["(((", *power, ")=INT(", *power, "))+((", *base, ")=1)>0)"]
         return [f"LET({_VARIABLE},", *call, f",IF({is_whole}*", *is_exact, f",{_VARIABLE},{_MARK}))"]
+    if name in _STEPPED and arguments:
+        return _nudged_argument(name, arguments)
     moved = f"IF({is_whole},{_VARIABLE},{_MARK})" if name in _EXACT_WHERE_WHOLE else _MARK
     return [f"LET({_VARIABLE},", *call, f",{moved})"]
+
+
+def _nudged_argument(name: str, arguments: Sequence[Sequence[Piece]]) -> list[Piece]:
+    """A call whose first argument has a mark, unless that and the step are exact."""
+    first, *others = arguments
+    is_exact: list[Piece] = [f"({_VARIABLE}*{_PARTS}=INT({_VARIABLE}*{_PARTS}))"]
+    if others:
+        is_exact += ["*((", *others[0], f")*{_PARTS}=INT((", *others[0], f")*{_PARTS}))"]
+    given: list[Piece] = ["IF(", *is_exact, f",{_VARIABLE},{_FINE_MARK})"]
+    call = [f"{name}(", *given, *(piece for other in others for piece in (",", *other)), ")"]
+    return [f"LET({_VARIABLE},", *first, ",", *call, ")"]
 
 
 def written(text: str, of: str, switch: str) -> str:
@@ -77,13 +100,17 @@ def written(text: str, of: str, switch: str) -> str:
 
     Each is moved by another part of `HARDLY`, as two that are moved alike could cancel out; `of` tells formulas apart.
     """
-    first, *others = text.split(_MARK)
-    parts = (0.5 + crc32(f"{of} {number}".encode()) / 2**33 for number in range(len(others)))
-    moved = (
-        f"IF({switch}={Move.ROUNDED:d},{_ROUNDED},{_VARIABLE}*(1+({switch})*{HARDLY * part:.3E})){text}"
-        for part, text in zip(parts, others, strict=True)
+    first, *others = _MARKS.split(text)
+    marked = zip(others[::2], others[1::2], strict=True)
+    return first + "".join(
+        f"IF({switch}={Move.ROUNDED:d},{_ROUNDED},{_VARIABLE}*(1+({switch})*{_size(mark, f'{of} {number}'):.3E})){text}"
+        for number, (mark, text) in enumerate(marked)
     )
-    return "".join((first, *moved))
+
+
+def _size(mark: str, of: str) -> float:
+    """How far a marked result is moved: between half of what programs differ by, and all of it."""
+    return (HARDLY if mark == _MARK else BARELY) * (0.5 + crc32(of.encode()) / 2**33)
 
 
 def with_powers_as_calls(tree: Expression) -> Expression:
