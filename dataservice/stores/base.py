@@ -14,6 +14,10 @@ class StoreAwayError(Exception):
     """A store that looks after its own outages cannot do this now; there is nothing to wait for, nor to log."""
 
 
+class LogsAwayError(Exception):
+    """The logs cannot be read or written now; entries, leases and counters can. The text names the file and why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """Bytes, and when the service gave them (seconds since the epoch)."""

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 from dataservice.fair_timeout import FairTimeout
-from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogSize, Put, Store, StoreAwayError
+from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogsAwayError, LogSize, Put, Store, StoreAwayError
 from dataservice.stores.memory import MemoryStore
 
 T = TypeVar("T")
@@ -54,6 +54,7 @@ class ResilientStore:
         self._slots = asyncio.Semaphore(AT_A_TIME)
         self._paused_until = float("-inf")
         self._writing_paused_until = float("-inf")
+        self._logs_paused_until = float("-inf")
         self._warned = False
 
     @property
@@ -111,25 +112,29 @@ class ResilientStore:
 
     async def parts(self, log: str, after: int = 0) -> Log | None:
         """The parts of a log, or None where they cannot be known."""
-        return await self._tried(partial(self._store.parts, log, after), None)
+        return await self._tried(partial(self._store.parts, log, after), None, logs=True)
 
     async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int | None:
         """The number of the new part, 0 where the last part is not `after`; None where the store fails."""
         if then is not None:
             await self._settled(then.name)
-        return await self._tried(partial(self._store.append, log, payload, after, then=then), None, writes=True)
+        return await self._tried(
+            partial(self._store.append, log, payload, after, then=then), None, writes=True, logs=True
+        )
 
     async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:
         """Return whether the parts became one."""
-        return await self._tried(partial(self._store.fold, log, numbers, payload), otherwise=False, writes=True)
+        return await self._tried(
+            partial(self._store.fold, log, numbers, payload), otherwise=False, writes=True, logs=True
+        )
 
     async def logs(self, prefix: str = "") -> list[LogSize]:
         """The sizes of the logs; none where they cannot be known."""
-        return await self._tried(partial(self._store.logs, prefix), [])
+        return await self._tried(partial(self._store.logs, prefix), [], logs=True)
 
     async def delete_logs(self, prefix: str = "") -> int:
         """Return how many logs were deleted."""
-        return await self._tried(partial(self._store.delete_logs, prefix), 0, writes=True)
+        return await self._tried(partial(self._store.delete_logs, prefix), 0, writes=True, logs=True)
 
     async def aclose(self) -> None:
         """Close the store."""
@@ -164,16 +169,25 @@ class ResilientStore:
         if self._late.get(name) is task:
             del self._late[name]
 
-    async def _tried(self, operation: Callable[[], Awaitable[T]], otherwise: T, *, writes: bool = False) -> T:
+    async def _tried(
+        self, operation: Callable[[], Awaitable[T]], otherwise: T, *, writes: bool = False, logs: bool = False
+    ) -> T:
         if self._is_memory:
             return await operation()
         async with self._slots:
-            if self._clock() < (self._writing_paused_until if writes else self._paused_until):
+            now = self._clock()
+            if now < (self._writing_paused_until if writes else self._paused_until):
+                return otherwise
+            if logs and now < self._logs_paused_until:
                 return otherwise
             try:
                 async with FairTimeout(self._timeout_s):
                     result = await operation()
             except StoreAwayError:
+                return otherwise
+            except LogsAwayError as error:
+                self._logs_paused_until = now + PAUSE_S
+                _logger.warning("the archive failed and is skipped for now: %s", error)
                 return otherwise
             except Exception as error:  # noqa: BLE001 - whatever a store raises, no cell may fail for it
                 self._failed(error, writes=writes)

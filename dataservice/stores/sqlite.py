@@ -12,7 +12,17 @@ from typing import Any, TypeVar
 
 import platformdirs
 
-from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part, Put
+from dataservice.stores.base import (
+    DEFAULT_ARCHIVE_BYTES,
+    Claim,
+    Entry,
+    EntrySize,
+    Log,
+    LogsAwayError,
+    LogSize,
+    Part,
+    Put,
+)
 from dataservice.stores.checked import checked, is_damaged, with_checksum
 from dataservice.stores.sqlite_database import statements as sql
 from dataservice.stores.sqlite_database.file import SqliteFile
@@ -90,7 +100,10 @@ class SqliteStore:
         if self._is_one_file:
             return found
         await self._move_logs()
-        named_by = await self._logs.run(lambda db: _salt(db, found))
+        try:
+            named_by = await self._run_logs(lambda db: _salt(db, found))
+        except LogsAwayError:
+            return found  # the cache goes on; the archive tells its failure where it is used
         if named_by != found:  # each file keeps it for the other
             await self._queue.run(lambda db: db.execute("UPDATE salt SET bytes = ?", (named_by,)).rowcount)
         return named_by
@@ -181,7 +194,7 @@ class SqliteStore:
             found = db.execute(sql.PARTS, (log, after if is_there else 0))
             return Log(tuple(_part(log, *row) for row in found), is_there)
 
-        return await self._logs.run(work)
+        return await self._run_logs(work)
 
     async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int:
         """Add a part behind the one numbered `after`; if all logs are too large, the oldest ones are dropped."""
@@ -196,14 +209,14 @@ class SqliteStore:
                     _put(db, in_one_step)
             return 0 if row is None else int(row[0])
 
-        number = await self._logs.run(work)
+        number = await self._run_logs(work)
         if number and in_one_step is not None:
             await self._written(in_one_step.entry)
         elif number and then is not None:
             await self.put(then.name, then.entry, ending=then.ending)
         self._appends += 1
         if self._appends % PRUNE_EVERY == 0 or len(payload) * PRUNE_EVERY > self._max_archive_bytes:
-            await self._logs.run(lambda db: self._drop_logs(db, log))
+            await self._run_logs(lambda db: self._drop_logs(db, log))
         return number
 
     async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:
@@ -218,7 +231,7 @@ class SqliteStore:
                 db.execute(sql.INSERT_PART, (log, with_checksum(payload, log)))
             return True
 
-        return await self._logs.run(work)
+        return await self._run_logs(work)
 
     async def logs(self, prefix: str = "") -> list[LogSize]:
         """The sizes of all logs whose name begins with `prefix`, by name."""
@@ -227,13 +240,13 @@ class SqliteStore:
             given = (len(prefix), prefix)
             return [LogSize(*row) for row in db.execute(sql.LOGS, given)] if _has_parts(db) else []
 
-        return await self._logs.run(work)
+        return await self._run_logs(work)
 
     async def delete_logs(self, prefix: str = "") -> int:
         """Delete every log whose name begins with `prefix`."""
         count = len(await self.logs(prefix))
         given = (len(prefix), prefix)
-        await self._logs.run(lambda db: db.execute("DELETE FROM parts WHERE substr(log, 1, ?) = ?", given).rowcount)
+        await self._run_logs(lambda db: db.execute("DELETE FROM parts WHERE substr(log, 1, ?) = ?", given).rowcount)
         return count
 
     async def aclose(self) -> None:
@@ -247,9 +260,9 @@ class SqliteStore:
 
         Where another program writes to the file all the time, the next one that opens it does so.
         """
-        with suppress(sqlite3.OperationalError):
+        with suppress(sqlite3.OperationalError, LogsAwayError):
             while rows := await self._queue.run(_first_parts):
-                await self._logs.run(lambda db, rows=rows: _take_over(db, rows))  # type: ignore[misc]
+                await self._run_logs(lambda db, rows=rows: _take_over(db, rows))  # type: ignore[misc]
                 numbers = [(number,) for number, _, _ in rows]
                 await self._queue.run(lambda db, given=numbers: db.executemany(sql.DELETE_NUMBER, given))  # type: ignore[misc]
 
@@ -285,6 +298,15 @@ class SqliteStore:
 
     async def _row_count(self, statement: str, values: Any) -> int:
         return await self._run(lambda db: db.execute(statement, values).rowcount)
+
+    async def _run_logs(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """The result of `work` in the archive's file; raises `LogsAwayError` where only that one fails."""
+        if self._is_one_file:
+            return await self._queue.run(work)
+        try:
+            return await self._logs.run(work)
+        except (sqlite3.Error, OSError) as error:
+            raise LogsAwayError(f"{self.archive_path}: {error}") from error
 
     async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         return await self._queue.run(work)

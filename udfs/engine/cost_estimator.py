@@ -123,7 +123,7 @@ class AfterRefresh:
     def _aged(self, answer: Answer[T] | None) -> Answer[T] | None:
         if answer is None or self._mode is not Refresh.FORCE or answer.fresh_until == inf:
             return answer  # what is known of the past no refresh makes old
-        return answer.expired()
+        return answer.expired(self._now)
 
 
 class CostEstimator:

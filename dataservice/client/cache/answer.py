@@ -71,9 +71,9 @@ class Answer(msgspec.Struct, Generic[T_co], frozen=True):
         """Whether a forced refresh asked for everything anew after this came."""
         return self.fresh_until < self.fetched_at
 
-    def expired(self) -> Self:
-        """The same value, which came before a forced refresh."""
-        return msgspec.structs.replace(self, fresh_until=min(self.fresh_until, self.fetched_at - EXPIRED_S))
+    def expired(self, now: float) -> Self:
+        """The same value, which came before a forced refresh at `now`."""
+        return msgspec.structs.replace(self, fresh_until=min(self.fresh_until, self.fetched_at - EXPIRED_S, now))
 
     def is_within(self, max_age_s: float | None, now: float) -> bool:
         """Return whether it is no older than that, and no refresh has asked for everything anew since; None: fresh."""

@@ -48,7 +48,7 @@ class AnswerCache(SignalAnswers):
         `is_joined`: another process did so at `now`, and what has arrived since is fresh.
         """
         self.rules = self.rules.forced(now)
-        self.memory.expire(arrived_by=now if is_joined else inf)
+        self.memory.expire(now, arrived_by=now if is_joined else inf)
 
     async def forget(self) -> int:
         """Forget all answers that are kept for this key; how many entries the store held. The archive stays."""

@@ -88,13 +88,13 @@ class MemoryCache:
                 del self._by_age[member]
                 self._evicted(member)
 
-    def expire(self, *, arrived_by: float = inf) -> None:
+    def expire(self, now: float, *, arrived_by: float = inf) -> None:
         """Let no answer that arrived up to `arrived_by` be fresh any more; none is lost."""
         with self._lock:
             for resource, sized in list(self._by_age.items()):
                 if sized.answer.fetched_at > arrived_by:
                     continue
-                answer = sized.answer.expired()
+                answer = sized.answer.expired(now)
                 self._answers[resource] = answer
                 self._by_age[resource] = _Sized(answer, sized.size)
 

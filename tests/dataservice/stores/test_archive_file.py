@@ -5,6 +5,7 @@ import sqlite3
 
 import pytest
 
+from dataservice.client import AsyncClient
 from dataservice.stores import Entry, Put, SqliteStore, default_archive_path, default_sqlite_path
 from dataservice.stores.checked import with_checksum
 from dataservice.stores.sqlite_database.salvage import salvaged
@@ -132,3 +133,23 @@ async def test_what_was_deleted_is_not_brought_back(tmp_path):
     await store.delete_logs("a")
     await store.aclose()
     assert {log for log, _ in salvaged(path).parts} == {"b"}
+
+
+@pytest.mark.parametrize("trouble", ["no folder", "not writable"])
+async def test_where_the_archive_cannot_be_written_the_cache_goes_on_and_a_warning_names_the_file(
+    service, tmp_path, caplog, trouble
+):
+    archive = tmp_path / "data" / "archive.sqlite"
+    if trouble == "no folder":
+        (tmp_path / "data").write_bytes(b"a file")
+    else:
+        archive.mkdir(parents=True)  # nothing can be written in the place of a folder, whoever one is
+    for expected in (1, 1):
+        store = two_files(tmp_path)
+        async with AsyncClient(service.url, service.key, store=store) as client:
+            await client.signal("us-cpi")
+            assert service.running.request_count == expected
+            assert await client.archive.slugs() == []
+        await store.aclose()
+    assert f"the archive failed and is skipped for now: {archive}: " in caplog.text
+    assert "cache store" not in caplog.text

@@ -50,7 +50,7 @@ def test_who_goes_for_lack_of_room_leaves_the_family_as_well():
 def test_expired_answers_stay_known():
     known = MemoryCache(1_000_000)
     known.put(IndicesResource(), found("value"), 0)
-    known.expire()
+    known.expire(now=100.0)
     answer = known.get(IndicesResource())
     assert (answer.value, answer.fetched_at, answer.is_expired) == ("value", 0.0, True)
     known.clear()
