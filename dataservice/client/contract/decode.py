@@ -128,6 +128,8 @@ class ListPage(Generic[R]):
     """At least how many requests what follows takes, by what is told; 0 where nothing is."""
     total: int = 0
     """How many records there are in all, by what is told; 0 where nothing is."""
+    limit: int = 0
+    """How many records a page holds at most, by what is told; 0 where nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +282,7 @@ def _collection_page(body: bytes, kind: type[R]) -> ListPage[R]:
     left = max(0, (said.total or 0) - said.offset - len(records))
     more = said.more if said.more is not None else (bool(left) or (False if said.total is not None else None))
     pages = max(said.pages, -(-left // max(1, len(records))))
-    return ListPage(found, odd, more, said.params, len(records), pages, said.total or 0)
+    return ListPage(found, odd, more, said.params, len(records), pages, said.total or 0, said.limit or 0)
 
 
 def _newest(history: Observations) -> Observation | None:

@@ -36,16 +36,8 @@ FAILURES = frozenset({"error", "fail", "failed", "failure"})
 PARTIAL = frozenset({"partial", "partial_success", "incomplete", "truncated", "timeout"})
 """What `status` says where an answer is a part."""
 
-PART_FLAGS = (
-    "incomplete_results",
-    "incompleteResults",
-    "incomplete",
-    "partial",
-    "is_partial",
-    "isPartial",
-    "timed_out",
-)
-"""Fields that are true where an answer is a part."""
+PART_FLAGS = ("incomplete_results", "incompleteResults", "timed_out")
+"""Fields that are true where an answer is a part whose rest cannot be asked for."""
 
 NO_ERROR = frozenset({"", "ok", "none", "null", "success", "no error", "0"})
 

@@ -54,7 +54,8 @@ class PulledCatalogue:
         offset, slugs = self.offset or 0, {signal.slug for signal in page.signals}
         known = slugs & self.found.keys()
         is_again = bool(page.rows and self.pages) and len(known) == len(slugs)
-        if is_again and page.more and self.round == 1:
+        is_last = is_again and self.round == 1
+        if is_last and page.more and not self.is_moving:
             raise MalformedAnswerError(
                 f"more signals are said to follow {len(self.found)}, and what came was known already"
             )
@@ -66,10 +67,9 @@ class PulledCatalogue:
             beside=self.beside + (page.rows - len(slugs) if self.round == 1 and not is_again else 0),
             most_rows=max(self.most_rows, page.rows),
             is_moving=self.is_moving or (self.round == 1 and 0 < len(known) < len(slugs)),
-            is_deaf=self.is_deaf or (is_again and self.round == 1 and _shows_no_end(page, len(self.found))),
+            is_deaf=self.is_deaf or (is_last and not self.is_moving and _shows_no_end(page, len(self.found))),
             odd=page.odd or self.odd,
         )
-        is_last = is_again and self.round == 1
         behind = None if is_last else _offset_behind(offset, page, self.most_rows)
         if behind is None:
             return _another_round(after)

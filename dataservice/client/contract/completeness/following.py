@@ -13,16 +13,36 @@ PLACES = ("pagination", "meta", "paging", "page_info", "pageInfo", "page", "curs
 """Objects in which it may stand, one in another; else beside the list itself."""
 
 TOTALS = ("total", "total_count", "count_total", "totalCount", "total_elements", "totalElements")
-LIMITS = ("limit", "per_page", "page_size", "pageSize")
-FLAGS = ("has_more", "hasMore", "has_next", "hasNext", "has_next_page", "hasNextPage", "more", "truncated")
-ADDRESSES = ("next", "next_url", "next_page_url", "nextLink", "@odata.nextLink")
+LIMITS = ("limit", "per_page", "perPage", "page_size", "pageSize")
+FLAGS = (
+    *("has_more", "hasMore", "has_next", "hasNext", "has_next_page", "hasNextPage", "more", "truncated"),
+    *("is_truncated", "isTruncated", "partial", "is_partial", "isPartial", "incomplete", "is_incomplete"),
+)
+"""True where others follow."""
+
+ENDS = (
+    *("complete", "is_complete", "isComplete", "last", "is_last", "isLast", "last_page", "lastPage", "is_last_page"),
+    *("isLastPage", "done", "finished", "exhausted", "final"),
+)
+"""True where none does; some are an address or a number elsewhere."""
+
+ADDRESSES = ("next", "next_url", "next_page_url", "nextLink", "@odata.nextLink", "continue")
 CURSORS = {
     **dict.fromkeys(("next_cursor", "nextCursor", "cursor_next"), "cursor"),
     **dict.fromkeys(("after", "end_cursor", "endCursor"), "after"),
     **dict.fromkeys(("next_token", "nextToken"), "token"),
     **dict.fromkeys(("next_page_token", "nextPageToken"), "page_token"),
+    **{name: name for name in ("continuation", "continuation_token", "continuationToken", "resume_token", "scroll_id")},
 }
 """By field, the parameter that takes it."""
+
+PARAMETERS = frozenset(
+    {
+        *("offset", "start", "start_date", "start_at", "start_index", "from", "from_id", "skip", "since", "since_id"),
+        *("begin", "index", "marker", "key", "position", "row", "after", "date"),
+    }
+)
+"""What a field such as `next_start` or `nextFrom` may name; `next_release` says nothing of the list."""
 
 PAGES = ("pages", "total_pages", "totalPages", "page_count")
 NUMBERS = ("page", "page_number", "current_page", "currentPage", "number")
@@ -38,6 +58,7 @@ IN_HEADERS = {
 }
 """What stands in headers, by the name that it has beside a list."""
 
+_NEXT_FIELD = re.compile(r"next(?:_|(?=[A-Z]))(\w+)")
 _RANGE = re.compile(r"\w+ (\d+)-\d+/(\d+)")
 _COUNT = re.compile(r"\d+|\d{1,3}(?:,\d{3})+")
 
@@ -100,8 +121,8 @@ def _said(told: Mapping[str, Any], body: bytes) -> tuple[bool | None, Params]:
         return True, params_of(address)
     if (number := _whole(told, NEXT_PAGES)) is not None:
         return True, (("page", str(number)),)
-    flag = next((flag for name in FLAGS if (flag := _flag(told.get(name))) is not None), None)
-    for name, parameter in CURSORS.items():
+    flag, cursors = _more_by_flags(told), list(_cursors(told))
+    for name, parameter in cursors:
         if isinstance(told.get(name), str | int) and told[name] not in ("", False) and flag is not False:
             return True, ((parameter, str(told[name])),)
     page, behind = _page_behind(told)
@@ -110,7 +131,7 @@ def _said(told: Mapping[str, Any], body: bytes) -> tuple[bool | None, Params]:
     pages = _whole(told, PAGES)
     if pages is not None and page is not None:
         return page < pages, behind if page < pages else ()
-    is_last = any(name in told and told[name] in (None, "") for name in (*ADDRESSES, *NEXT_PAGES, *CURSORS))
+    is_last = any(name in told and told[name] in (None, "") for name in (*ADDRESSES, *NEXT_PAGES, *dict(cursors)))
     return (False if is_last else None), ()
 
 
@@ -129,6 +150,25 @@ def _page_behind(told: Mapping[str, Any]) -> tuple[int | None, Params]:
     if number is None:
         return None, ()
     return max(number, 1), (("page", str(number + 1)),)
+
+
+def _cursors(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return the fields that say where the next page begins, each with the parameter that takes it."""
+    for name in told:
+        found = _NEXT_FIELD.fullmatch(name)
+        parameter = found[1][0].lower() + found[1][1:] if found else ""
+        if name in CURSORS:
+            yield name, CURSORS[name]
+        elif re.sub(r"([A-Z])", r"_\1", parameter).lower() in PARAMETERS:
+            yield name, parameter
+
+
+def _more_by_flags(told: Mapping[str, Any]) -> bool | None:
+    """Return whether more follows by the first flag that says so or not; None where there is none."""
+    flags = [flag for name in FLAGS if (flag := _flag(told.get(name))) is not None]
+    words = [told[name] for name in ENDS if isinstance(told.get(name), bool | str)]
+    flags += [not flag for word in words if (flag := _flag(word)) is not None]
+    return flags[0] if flags else None
 
 
 def _flag(told: Any) -> bool | None:

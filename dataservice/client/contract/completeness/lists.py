@@ -47,6 +47,8 @@ class PulledList:
     """Whether they count as all, though they are as few as a page and nothing was said."""
     is_guess: bool = False
     """Whether the next page is asked for though nothing said that there is one."""
+    is_promised: bool = False
+    """Whether the page before said, in words or by its limit, that others follow."""
     went_on: bool | None = None
     most_rows: int = 0
     rows: int = 0
@@ -95,17 +97,32 @@ def _went_on(
     if before.is_guess:  # with a limit, the same again only shows that `offset` is ignored
         result = replace(result, went_on=is_new or (None if most and page.rows else False))
     if before.further and not is_new:
-        return replace(result, further=(), is_complete=not page.rows or not most)
+        is_whole = not page.rows or not (most or before.is_promised)
+        return replace(result, further=(), is_complete=is_whole, may_be_cut=not (is_whole or most))
     if most and (len(result.found) >= most or (result.pages >= PAGES and page.more is not False)):
         return replace(result, further=())
-    is_shorter = before.is_guess and page.more is None and page.rows < before.most_rows
-    if page.more is False or not page.rows or is_shorter:
+    more = _more_by(before, page)
+    is_shorter = before.is_guess and more is None and page.rows < before.most_rows
+    if more is False or not page.rows or is_shorter:
         return replace(result, further=(), is_complete=True)
     what: dict[str, Any] = {"is_limited": bool(most), "filters": before.filters}
-    if page.more or result.went_on or evidence.goes_on(before.kind.name, page.rows, **what):
+    if more or result.went_on or evidence.goes_on(before.kind.name, page.rows, **what):
         further = page.further or (("offset", str(result.rows)),)
-        return replace(result, further=further, is_guess=not page.more)
+        return replace(result, further=further, is_guess=not more, is_promised=bool(more))
     may_be_cut = evidence.may_be_cut(before.kind.name, page.rows, **what)
     if may_be_cut and page.rows >= FEWEST_CUT:
         return replace(result, further=())
     return replace(result, further=(), is_complete=True, may_be_cut=may_be_cut)
+
+
+def _more_by(before: PulledList, page: ListPage[Any]) -> bool | None:
+    """Return whether others follow a page: by its words, by those of pages before it, or by the limit that it tells.
+
+    A limit that only repeats what was asked for shows nothing of pages that are shorter.
+    """
+    if page.more is not None or not page.rows:
+        return page.more
+    if page.limit and page.rows >= page.limit:
+        return True
+    is_told = page.limit not in (0, before.kind.most) or before.is_promised
+    return False if is_told else None

@@ -77,7 +77,7 @@ def test_observations_of_other_forms_are_read(answer):
         {"timed_out": True},
         {"_shards": {"total": 5, "failed": 2}},
         {"warnings": ["the result was truncated"]},
-        {"meta": {"partial": True}},
+        {"meta": {"timed_out": True}},
     ],
 )
 def test_rows_that_are_said_to_be_a_part_are_refused(beside):

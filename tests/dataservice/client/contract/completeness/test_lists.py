@@ -8,8 +8,8 @@ from dataservice.client.contract.decode import ListPage
 from tests.dataservice.client.parts.scripted import Scripted, answer
 
 
-def page(*records, more=None, further=()):
-    return ListPage(records, "", more, further, len(records))
+def page(*records, more=None, further=(), limit=0):
+    return ListPage(records, "", more, further, len(records), limit=limit)
 
 
 def kind(most=0, name="wire"):
@@ -114,3 +114,27 @@ def test_the_same_again_shows_of_a_limited_list_only_that_offset_is_ignored():
     three = page("a", "b", "c")
     state = pulled([three, three], most=200, evidence=seen)
     assert (state.further, state.is_complete, state.went_on) == ((), False, None)
+
+
+def test_the_limit_that_a_service_tells_shows_where_a_list_ends():
+    first = pulled([page("a", "b", "c", limit=3)], most=200)
+    assert first.further == (("offset", "3"),)
+    done = first.with_page(page("d", limit=3), NOTHING_SEEN)
+    assert (done.further, done.is_complete, done.may_be_cut) == ((), True, False)
+    assert pulled([page("a", "b", limit=100)], most=200).is_complete
+    assert not pulled([page("a", "b", limit=100)], most=200).may_be_cut
+
+
+def test_a_limit_that_repeats_what_was_asked_for_shows_nothing():
+    assert pulled([page("a", "b", "c", limit=200)], most=200).may_be_cut
+
+
+def test_a_page_without_a_word_behind_one_that_said_there_is_more_is_the_last():
+    state = pulled([page("a", "b", more=True), page("c", "d")])
+    assert (state.further, state.is_complete, state.may_be_cut) == ((), True, False)
+
+
+@pytest.mark.parametrize("beside", [{"more": True}, {"limit": 2}])
+def test_the_same_again_where_more_was_promised_is_a_part(beside):
+    state = pulled([page("a", "b", **beside), page("a", "b", **beside)])
+    assert (state.further, state.is_complete, state.may_be_cut) == ((), False, True)
