@@ -11,9 +11,8 @@ import msgspec
 import msgspec.structs
 
 READING_FIELDS = ("latest", "value", "reading", "current", "level", "index_value", "current_value", "last")
-"""Where an index may keep its reading: the contract does not name the field. The first two win over all others."""
+"""Where an index may keep its reading: the contract does not name the field. None is more likely than others."""
 
-SURE_READINGS = 2
 READING_TIMES = ("observed_at", "as_of", "date", "updated_at")
 
 
@@ -97,11 +96,8 @@ class Index(Record, frozen=True, kw_only=True):
 
     def reading(self) -> tuple[float | None, str | None]:
         """The current reading and its `observed_at`; None where the index has none, or several fields may be it."""
-        readings = self.readings()
-        sure = [name for name in READING_FIELDS[:SURE_READINGS] if name in readings]
-        if sure or len({value for value, _ in readings.values()}) == 1:
-            return readings[(sure or list(readings))[0]]
-        return None, None
+        found = list(self.readings().values())
+        return found[0] if len({value for value, _ in found}) == 1 else (None, None)
 
     def read_from(self, name: str) -> Index:
         """The same, its reading in the field `name`, where it has none in one of the usual."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from dataservice.client import IndicesResource
 from dataservice.client.contract import ALL
+from dataservice.errors import RECEIVED_BYTES
 from dataservice.models import READING_FIELDS, Index
 from udfs.arguments.kinds import Choice, Text
 from udfs.cells import Table, table
@@ -105,8 +107,9 @@ def _no_reading(index: Index) -> str:
         text = told.get("value") if isinstance(told, Mapping) else told
         is_told = isinstance(text, str | bool)
         return f"index '{index.slug}' has no reading{f': {str(text)[:60]!r} is no number' if is_told else ''}"
+    received = json.dumps(index.extra, ensure_ascii=False, default=str)[:RECEIVED_BYTES]
     told = " or ".join(f"{name} {value:g}" for name, value in list(numbers.items())[:3])
-    return f"the reading of index '{index.slug}' may be {told}: name the field"
+    return f"the reading of index '{index.slug}' may be {told}: name the field; received: {received}"
 
 
 def _components(index: Index) -> Table:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from dataservice.client import AsyncClient, Page, WireResource
-from dataservice.client.contract import LIST_LIMIT, published_since
+from dataservice.client.contract import LIST_LIMIT, places, published_since
 from dataservice.models import WireItem
 from udfs.arguments.dates import Since, SinceDay, as_day, since_moment
 from udfs.arguments.kinds import Choice, Count, Names, Text
@@ -15,8 +15,8 @@ from udfs.arguments.options import Option, Options
 from udfs.cells import Table
 from udfs.engine.decorator import udf
 from udfs.engine.effects import EVER, have, need, need_all
-from udfs.records.fields import Fields, moment
-from udfs.records.lookup import in_order, matches, searched_words
+from udfs.records.fields import Fields
+from udfs.records.lookup import matches, searched_words
 from udfs.records.resolve import slug_of
 
 WIRE_FIELDS = Fields(
@@ -138,9 +138,10 @@ async def items_of(
         if isinstance(answer, Exception):
             raise answer
         pages.append(answer.value)
-    items = newest_first(item for page in pages for item in page)
     return Page(
-        tuple(items), complete=all(page.complete for page in pages), may_be_cut=any(page.may_be_cut for page in pages)
+        newest_of(pages),
+        complete=all(page.complete for page in pages),
+        may_be_cut=any(page.may_be_cut for page in pages),
     )
 
 
@@ -155,10 +156,11 @@ async def may_be_complete(wide: WireResource) -> bool:
     return known is None or known.value.complete
 
 
-def newest_first(items: Iterable[WireItem]) -> list[WireItem]:
-    """The items, each once, newest first; of one moment, in the order of their ids."""
-    once = {item.id: item for item in items}
-    return in_order(sorted(once.values(), key=lambda item: item.id), lambda item: moment(item.published_at))
+def newest_of(pages: Sequence[Page[WireItem]]) -> tuple[WireItem, ...]:
+    """The items of all pages, each once, newest first; of one moment, in the order of their ids."""
+    once = {item.id: (at, item) for page in pages for item, at in zip(page, places(page.items), strict=True)}
+    by_id = sorted(once.values(), key=lambda pair: pair[1].id)
+    return tuple(item for _, item in sorted(by_id, key=lambda pair: pair[0], reverse=True))
 
 
 async def about(

@@ -77,9 +77,9 @@ UNTIL = Day(help="only what was published by then: a day or a moment", example="
 
 
 def published_until(records: Iterable[R], until: date | None) -> list[R]:
-    """The records that were published by then; all of a day counts."""
+    """The records that were published by then, and those without a time; all of a day counts."""
     if until is None:
         return list(records)
     end = until if isinstance(until, datetime) else datetime.combine(until, time.max, UTC)
     end = end if end.tzinfo else end.replace(tzinfo=UTC)
-    return [record for record in records if (at := moment(record.field("published_at"))) is not None and at <= end]
+    return [record for record in records if (at := moment(record.field("published_at"))) is None or at <= end]

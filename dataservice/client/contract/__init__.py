@@ -5,7 +5,7 @@ from dataservice.client.contract.nearest import COMPARED, NearestNames
 from dataservice.client.contract.profile import Profile
 from dataservice.client.contract.requests import HISTORY_LIMIT, LIST_LIMIT, OBSERVATIONS_LIMIT, first_request
 from dataservice.client.contract.resources import CATALOGUE_AGE_S, HistoryResource, SignalResource, narrowed, wider
-from dataservice.client.contract.results import ALL, WIDEST, Collection, published_since
+from dataservice.client.contract.results import ALL, WIDEST, Collection, places, published_since
 from dataservice.client.contract.windows import Window, day_after, utc_day, utc_day_of
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "first_request",
     "moment_of",
     "narrowed",
+    "places",
     "published_since",
     "utc_day",
     "utc_day_of",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -255,8 +255,14 @@ def _left(total: int | None, offset: int, rows: int) -> int | None:
 
 
 def indices_page(body: bytes) -> ListPage[Index]:
-    """GET /v1/indices."""
-    return _collection_page(body, Index)
+    """GET /v1/indices; of some, several numbers may be the reading: how many is said, and none is taken."""
+    page = _collection_page(body, Index)
+    unclear = [index for index in page.records if index.readings() and index.reading()[0] is None]
+    if page.odd or not unclear:
+        return page
+    first, names = unclear[0], " or ".join(unclear[0].readings())
+    odd = f"the reading of {len(unclear)} of {page.rows} indices is not clear: {names} of {first.slug}"
+    return replace(page, odd=odd)
 
 
 def currents_page(body: bytes) -> ListPage[Current]:

@@ -77,13 +77,18 @@ def records_in(raw: Sequence[Any], kind: type[R]) -> tuple[tuple[R, ...], str]:
 
 def _dated(raw: Sequence[Any]) -> Sequence[Any]:
     """The records with their times of publication as the contract writes them; as they are where that is not clear."""
-    told = [each.get("published_at") for each in raw if isinstance(each, dict)]
-    if len(told) < len(raw) or all(isinstance(time, str) and _ISO.match(time) for time in told):
+    told = {place: each["published_at"] for place, each in enumerate(raw) if isinstance(each, dict) and _is_told(each)}
+    if all(isinstance(time, str) and _ISO.match(time) for time in told.values()):
         return raw
     try:
-        return [{**each, "published_at": time} for each, time in zip(raw, times_of(told), strict=True)]
+        times = dict(zip(told, times_of(list(told.values())), strict=True))
     except MalformedAnswerError:
         return raw
+    return [{**each, "published_at": times[place]} if place in times else each for place, each in enumerate(raw)]
+
+
+def _is_told(record: dict[str, Any]) -> bool:
+    return record.get("published_at") not in (None, "")
 
 
 def _is_camel(raw: Sequence[Any]) -> bool:

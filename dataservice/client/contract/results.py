@@ -172,25 +172,40 @@ class Page(Generic[R_co]):
 
 
 def newest_first(records: Sequence[R_co]) -> tuple[R_co, ...]:
-    """Posts or wire items, newest first, whatever zones their times are in."""
-    return tuple(sorted(records, key=published, reverse=True))
+    """Posts or wire items, newest first, whatever zones their times are in; one without a time keeps its place."""
+    placed = sorted(zip(records, places(records), strict=True), key=lambda pair: pair[1], reverse=True)
+    return tuple(record for record, _ in placed)
 
 
-def published(record: Record) -> datetime:
-    """When a post or wire item was published; the beginning of time where its text is no time: it sorts as oldest."""
+def places(records: Sequence[Record]) -> list[datetime]:
+    """When each record was published; without a time, that of the record before it as the service gave them.
+
+    The records at the beginning take it from the first that has one.
+    """
+    times = [published(record) for record in records]
+    last = next((time for time in times if time is not None), datetime.min.replace(tzinfo=UTC))
+    return [last := time or last for time in times]
+
+
+def published(record: Record) -> datetime | None:
+    """When a post or wire item was published; None where its text is no time."""
     try:
         moment = datetime.fromisoformat(record.field("published_at"))
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):  # the latter before the year 1 in UTC
-        return datetime.min.replace(tzinfo=UTC)
+    except (ValueError, TypeError, OverflowError):  # the last before the year 1 in UTC
+        return None
 
 
 def published_since(record: Record, since: date | None) -> bool:
-    """Return whether a post or wire item is from `since` on: a day or a time, in UTC where it names no zone."""
-    if since is None:
+    """Return whether a post or wire item is from `since` on: a day or a time, in UTC where it names no zone.
+
+    One without a time may be: it is shown, with no time.
+    """
+    moment = None if since is None else published(record)
+    if since is None or moment is None:
         return True
     first = since if isinstance(since, datetime) else datetime.combine(since, time.min)
-    return published(record) >= (first if first.tzinfo else first.replace(tzinfo=UTC))
+    return moment >= (first if first.tzinfo else first.replace(tzinfo=UTC))
 
 
 def _may_be_few(count: int) -> str:

@@ -129,6 +129,25 @@ def test_a_null_where_the_contract_knows_none_spoils_no_list():
     assert (post.byline, post.citations, post.view_count) == ({}, [], None)
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"value": 3, "current_value": 104.2},
+        {"latest": {"value": 3, "observed_at": "2026-01-02"}, "value": 104.2},
+        {"latest": {"value": 104.2, "observed_at": "2026-01-02"}, "level": 3},
+    ],
+)
+def test_an_index_of_which_two_numbers_may_be_the_reading_has_none_and_that_is_said(told):
+    page = decode.indices_page(JSON({"data": [{"slug": "i", **told}]}))
+    assert page.records[0].reading() == (None, None)
+    assert page.odd.startswith("the reading of 1 of 1 indices is not clear")
+
+
+def test_an_index_whose_candidates_are_alike_has_that_reading():
+    (index,) = decode.indices_page(JSON({"data": [{"slug": "i", "value": 104.2, "level": "104.2"}]})).records
+    assert index.reading() == (104.2, None)
+
+
 @pytest.mark.parametrize("record", [3, None, {"slug": 3}, {"name": "no slug"}, {"slug": None}])
 def test_a_record_of_another_shape_is_malformed(record):
     with pytest.raises(MalformedAnswerError):
