@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from addin.errors import as_argument
+from addin.excel.manifest import ADDIN_ID
 from addin.formulas import MAX_ROW, Area, Unworkable, parse
 from addin.formulas.shown_cells import CellReference
 from addin.workbook.calculation.book_formulas import BookFormula
@@ -29,7 +30,7 @@ from addin.workbook.ooxml.positions import Spot
 from addin.workbook.ooxml.relations import calculation_chain, without_parts
 from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.target import Target
-from addin.workbook.ooxml.webextension import webextension_parts_in
+from addin.workbook.ooxml.webextension import without_pane_of
 from addin.workbook.refresh.dependencies import CellNote
 from addin.workbook.refresh.plan import Plan, arguments, make_plan
 from addin.workbook.refresh.report import Refreshed
@@ -102,8 +103,9 @@ async def freeze(
         for sheet, spot, _ in ours:
             sheet.freeze(spot)
         rules = _rules_with_calls(book, namespace)
-        removed = webextension_parts_in(package) + (calculation_chain(package) if ours else [])
-        package.write(place, {**book.changed_parts(), **without_parts(package, removed)}, removed)
+        panes, changed = without_pane_of(package, ADDIN_ID)
+        removed = panes + (calculation_chain(package) if ours else [])
+        package.write(place, {**book.changed_parts(), **changed, **without_parts(package, removed)}, removed)
         return Frozen(len(ours), stale, unchecked, rules, left_alone)
 
 

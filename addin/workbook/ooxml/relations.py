@@ -38,16 +38,19 @@ def with_types(package: Package, types: dict[str, str]) -> dict[str, bytes]:
     return {TYPES_PART: xml_bytes(root)}
 
 
-def without_parts(package: Package, parts: Collection[str]) -> dict[str, bytes]:
-    """The changed parts with which neither the package nor its workbook leads to `parts`, nor a type names them."""
+def without_parts(package: Package, parts: Collection[str], *, leading: Collection[str] = ()) -> dict[str, bytes]:
+    """The changed parts with which no type names `parts`, and neither the package nor its workbook leads to them.
+
+    Nor do the parts that are `leading` to others.
+    """
     gone = {part.casefold() for part in parts}
     changed = {}
-    for source in ("", package.workbook):
-        leading = {key for key, _, part in package.related(source) if part.casefold() in gone}
-        if leading:
+    for source in ("", package.workbook, *leading):
+        keys = {key for key, _, part in package.related(source) if part.casefold() in gone}
+        if keys:
             relations = package.xml(relations_part(source))
             for relation in relations.findall(f"{{{RELATIONSHIPS}}}Relationship"):
-                if relation.get("Id", "") in leading:
+                if relation.get("Id", "") in keys:
                     relations.remove(relation)
             changed[relations_part(source)] = xml_bytes(relations)
     if changed:

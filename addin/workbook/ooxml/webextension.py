@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
+from lxml import etree
+
 from addin.workbook.ooxml.package import Package
-from addin.workbook.ooxml.relations import RELATIONSHIPS, relations_part, with_relation, with_types
+from addin.workbook.ooxml.relations import RELATIONSHIPS, relations_part, with_relation, with_types, without_parts
+from addin.workbook.ooxml.xmlpart import xml_bytes
 
 _OFFICE_2011 = "http://schemas.microsoft.com/office/2011/relationships"
 _TASK_PANES = f"{_OFFICE_2011}/webextensiontaskpanes"
@@ -52,3 +57,34 @@ def webextension_parts_in(package: Package) -> list[str]:
     panes = [part for _, kind, part in package.related("") if kind == _TASK_PANES]
     extensions = [part for pane in panes for _, kind, part in package.related(pane) if kind.endswith("/webextension")]
     return [name for part in (*panes, *extensions) for name in (part, relations_part(part)) if name in package]
+
+
+def without_pane_of(package: Package, addin_id: str) -> tuple[list[str], dict[str, bytes]]:
+    """The parts to remove, and the changed ones, so that Excel opens no pane of this add-in; another's stays."""
+    removed: list[str] = []
+    changed: dict[str, bytes] = {}
+    for pane in [part for _, kind, part in package.related("") if kind == _TASK_PANES]:
+        parts = {key: part for key, kind, part in package.related(pane) if kind.endswith("/webextension")}
+        own = {key: part for key, part in parts.items() if part not in package or _is_of(package.xml(part), addin_id)}
+        removed += own.values()
+        if own.keys() == parts.keys():
+            removed.append(pane)
+        elif own:
+            changed |= {
+                pane: _without(package.xml(pane), own.keys()),
+                **without_parts(package, removed, leading=[pane]),
+            }
+    removed += [relations_part(part) for part in removed]
+    return [part for part in removed if part in package], changed
+
+
+def _is_of(extension: etree._Element, addin_id: str) -> bool:
+    return any(each.get("id", "").casefold() == addin_id for each in extension.findall("{*}reference"))
+
+
+def _without(panes: etree._Element, keys: AbstractSet[str]) -> bytes:
+    """The list of panes without those that these relationships lead to."""
+    for pane in panes.findall("{*}taskpane"):
+        if any(key in keys for each in pane.findall("{*}webextensionref") for key in each.attrib.values()):
+            panes.remove(pane)
+    return xml_bytes(panes)

@@ -1,5 +1,6 @@
 """Freezing: a copy with values in place of formulas, never the book itself, never blanks for what nobody computed."""
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -8,11 +9,13 @@ import pytest
 from openpyxl.workbook.defined_name import DefinedName
 from xlsxwriter import Workbook
 
+from addin.excel.manifest import ADDIN_ID
 from addin.workbook.freeze import freeze_book
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.target import Target
+from addin.workbook.ooxml.webextension import webextension_parts
 from addin.workbook.refresh.refresh import refresh_book
 from dataservice.client import AsyncClient
 from tests.addin.workbook.books import make_book, values
@@ -125,3 +128,44 @@ def test_a_name_of_a_received_book_empties_no_number_that_rests_on_the_service(t
         package.write(Target(book), shown.changed_parts())
     freeze_book(book, tmp_path / "frozen.xlsx", allow_stale=True)
     assert values(tmp_path / "frozen.xlsx", "Sheet1", "A1") == [7.0]
+
+
+@pytest.mark.parametrize("has_ours", [True, False])
+def test_the_pane_of_another_addin_stays(tmp_path: Path, has_ours: bool):
+    book, both, frozen = (tmp_path / name for name in ("book.xlsx", "both.xlsx", "frozen.xlsx"))
+    make_book(book, {"A1": 1})
+    with Package(book) as package:
+        parts = webextension_parts(package, addin_id="wa200009404", version="1.0")
+        package.write(Target(both), parts)
+    if has_ours:
+        _add_our_pane(both)
+    freeze_book(both, frozen)
+    with Package(frozen) as package:
+        [pane] = [part for _, kind, part in package.related("") if kind.endswith("taskpanes")]
+        [extension] = [part for _, _, part in package.related(pane)]
+        assert b"wa200009404" in package.read(extension)
+        assert len(package.xml(pane)) == 1
+        assert ADDIN_ID.encode() not in package.read("[Content_Types].xml")
+        types = package.xml("[Content_Types].xml")
+        assert sum("webextensions" in each.get("PartName", "") for each in types) == 2
+
+
+def _add_our_pane(book: Path) -> None:
+    """Add a second pane to the list of panes, as Excel does."""
+    with zipfile.ZipFile(book) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    folder, second = "xl/webextensions", "xl/webextensions/webextension2.xml"
+    parts[second] = parts[f"{folder}/webextension1.xml"].replace("wa200009404", ADDIN_ID)
+    panes, relations = parts[f"{folder}/taskpanes.xml"], parts[f"{folder}/_rels/taskpanes.xml.rels"]
+    [pane] = re.findall("<wetp:taskpane .*</wetp:taskpane>", panes)
+    [relation] = re.findall("<Relationship .*?/>", relations)
+    parts[f"{folder}/taskpanes.xml"] = panes.replace(pane, pane + pane.replace("rId1", "rId2"))
+    other = relation.replace("rId1", "rId2").replace("webextension1.xml", "webextension2.xml")
+    parts[f"{folder}/_rels/taskpanes.xml.rels"] = relations.replace(relation, relation + other)
+    [kind] = re.findall("<Override [^>]*webextension1.xml[^>]*/>", parts["[Content_Types].xml"])
+    parts["[Content_Types].xml"] = parts["[Content_Types].xml"].replace(
+        kind, kind + kind.replace("webextension1.xml", "webextension2.xml")
+    )
+    with zipfile.ZipFile(book, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)

