@@ -13,7 +13,7 @@ _Day: TypeAlias = date | np.datetime64 | pd.Period | str
 
 def SIGNAL(
     slug: str | Iterable[Any],
-    field: str | Iterable[Any] = "value",
+    field: str | Iterable[Any] | None = "value",
     at: _Day | Iterable[Any] | None = None,
     options: str | Mapping[str, Any] | None = None,
     *,
@@ -42,7 +42,7 @@ def SIGNAL(
 
 def SIGNAL_HISTORY(
     slug: str | Iterable[str],
-    start: _Day = "-1Y",
+    start: _Day | None = "-1Y",
     end: _Day | None = None,
     options: str | Mapping[str, Any] | None = None,
     *,
@@ -103,7 +103,7 @@ def SIGNAL_HISTORY(
 
 def INDEX(
     slug: str | Iterable[Any],
-    field: str | Iterable[Any] = "value",
+    field: str | Iterable[Any] | None = "value",
 ) -> Any:
     """The current reading of a composite index, or one of its fields.
 
@@ -119,7 +119,7 @@ def INDEX(
 
 def CURRENT(
     slug: str | Iterable[Any],
-    field: str | Iterable[Any] = "momentum_score",
+    field: str | Iterable[Any] | None = "momentum_score",
 ) -> Any:
     """The momentum score of a current (a named macro motion), or one of its other fields.
 
@@ -135,12 +135,12 @@ def CURRENT(
 def WIRE(
     ticker: str | Iterable[str] | None = None,
     kind: str | None = None,
-    min_importance: int = 0,
+    min_importance: int | None = 0,
     since: _Day | None = None,
-    limit: int = 20,
+    limit: int | None = 20,
     beat: str | None = None,
     source: str | None = None,
-    fields: str | Iterable[str] = "published_at, importance_score, kind, headline, source, primary_url",
+    fields: str | Iterable[str] | None = "published_at, importance_score, kind, headline, source, primary_url",
     options: str | Mapping[str, Any] | None = None,
     *,
     signal: str | None = None,
@@ -176,7 +176,7 @@ def WIRE(
 def SIGNALS(
     search: str | None = None,
     category: str | None = None,
-    fields: str | Iterable[str] = "slug, shortcode, name, category, unit, source",
+    fields: str | Iterable[str] | None = "slug, shortcode, name, category, unit, source",
     limit: int | None = None,
 ) -> pd.DataFrame:
     """The catalogue of signals, or the signals that match a search, best match first.
@@ -193,7 +193,7 @@ def SIGNALS(
     """
 
 def INDICES(
-    fields: str | Iterable[str] = "slug, name, value, observed_at, category, scale",
+    fields: str | Iterable[str] | None = "slug, name, value, observed_at, category, scale",
 ) -> pd.DataFrame:
     """A table of all composite indices with their current readings.
 
@@ -207,7 +207,7 @@ def INDICES(
 
 def CURRENTS(
     family: str | None = None,
-    fields: str | Iterable[str] = "slug, name, family, momentum_score, belief_score, maturity_stage",
+    fields: str | Iterable[str] | None = "slug, name, family, momentum_score, belief_score, maturity_stage",
     options: str | Mapping[str, Any] | None = None,
     *,
     sort: str | None = None,
@@ -234,9 +234,9 @@ def CODEX(
     story_type: str | None = None,
     handle: str | None = None,
     since: _Day | None = None,
-    limit: int = 20,
+    limit: int | None = 20,
     beat: str | None = None,
-    fields: str | Iterable[str] = "published_at, story_type, title, handle, slug, url",
+    fields: str | Iterable[str] | None = "published_at, story_type, title, handle, slug, url",
 ) -> pd.DataFrame:
     """The newest research posts, newest first.
 
@@ -256,7 +256,7 @@ def CODEX(
 
 def CODEX_POST(
     slug: str | Iterable[Any],
-    field: str | Iterable[Any] = "body_md",
+    field: str | Iterable[Any] | None = "body_md",
 ) -> Any:
     """The text of one research post (Markdown), or one of its other fields.
 
@@ -271,7 +271,7 @@ def CODEX_POST(
     """
 
 def QUOTA(
-    field: str | Iterable[Any] = "remaining",
+    field: str | Iterable[Any] | None = "remaining",
 ) -> Any:
     """The requests left this month, or the key's tier, its cap, or the requests sent by this installation.
 
@@ -309,8 +309,8 @@ def EXPLAIN(
 
 def SPARK(
     slug: str | Iterable[Any],
-    start: _Day | Iterable[Any] = "-1Y",
-    points: int = 40,
+    start: _Day | Iterable[Any] | None = "-1Y",
+    points: int | None = 40,
     options: str | Mapping[str, Any] | None = None,
     *,
     asof: _Day | None = None,

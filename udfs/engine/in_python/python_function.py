@@ -186,7 +186,7 @@ def _signature(function: Udf) -> Signature:
 
 def _parameter(parameter: Parameter) -> PythonParameter:
     default = Signature.empty if parameter.required else parameter.default
-    hint = _hint(parameter.kind) if default is not None else _hint(parameter.kind) | None
+    hint = _hint(parameter.kind) if parameter.required else _hint(parameter.kind) | None
     return PythonParameter(parameter.name, PythonParameter.POSITIONAL_OR_KEYWORD, default=default, annotation=hint)
 
 
