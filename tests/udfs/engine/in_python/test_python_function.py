@@ -26,7 +26,7 @@ def test_a_signature_shows_the_arguments_of_a_formula_with_their_defaults():
         ("asof", None),
         ("vintage", None),
     ]
-    assert inspect.signature(udfs.SPARK).parameters["points"].annotation is int
+    assert inspect.signature(udfs.SPARK).parameters["points"].annotation == int | None
     assert inspect.signature(udfs.CODEX).parameters["since"].annotation == date | str | None
 
 
