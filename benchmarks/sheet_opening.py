@@ -1,5 +1,5 @@
-"""The demo's book in the sheet in the browser, from opening the page to its values, beside the component alone:
-`python -m benchmarks.sheet_opening`."""
+"""The demo's book in the sheet in the browser, from opening the page to its values, beside the component alone; and how
+long large books hold the page up: `python -m benchmarks.sheet_opening`."""
 
 from __future__ import annotations
 
@@ -29,9 +29,13 @@ from benchmarks.figures.measuring import Row, report
 from benchmarks.figures.results import run_alone
 from benchmarks.figures.served import service_settings
 from tests.addin.excel.parts.chromium import Chromium, executable
+from tests.addin.sheet.parts.pages import opened_sheet
+from tests.addin.sheet.parts.tasks import book_of_values, longest_tasks, open_large
 
 RUNS = 6
 REACH_S = 3.0
+VALUES = 50_000, 300_000
+TASK_REACH_S = 0.2
 
 FILLED = "document.documentElement.hasAttribute('data-ready')"
 
@@ -60,11 +64,26 @@ def main() -> None:
     try:
         with service_settings() as (settings, key), _served(settings, key) as url:
             runs = [(_opened(chromium, f"{url}/sheet"), _opened(chromium, f"{url}/alone")) for _ in range(RUNS)]
+            large = [row for values in VALUES for row in _large(chromium, url, values)]
     finally:
         chromium.close()
     taken, floor = (median(times[1:]) for times in zip(*runs, strict=True))  # the first run warms up
     row = Row("a new profile", taken, floor, note="floor: the component alone, with the same book", reach_s=REACH_S)
     report("The demo's book in the sheet, from opening the page to its values", [row])
+    report("Processor time of the longest task of the sheet's page, with large books", large)
+
+
+def _large(chromium: Chromium, url: str, values: int) -> Iterator[Row]:
+    """How long a book with so many values holds the page up while it is read, and while it is saved."""
+    with TemporaryDirectory(prefix="dataservice-benchmark-") as folder, opened_sheet(chromium, url) as page:
+        path = book_of_values(Path(folder) / "large.xlsx", values)
+        with longest_tasks(page) as reading:
+            open_large(page, path)
+        with longest_tasks(page) as saving:
+            page.put({"A1": "7"})
+            page.download(Path(folder) / "copy.xlsx")
+    yield Row(f"{values:,} values read", reading[0], note=f"of {sum(reading):.1f} s in all", reach_s=TASK_REACH_S)
+    yield Row(f"{values:,} values saved", saving[0], note=f"of {sum(saving):.1f} s in all", reach_s=TASK_REACH_S)
 
 
 def _opened(chromium: Chromium, url: str) -> float:

@@ -36,7 +36,6 @@ def book_file(content: bytes, name: str) -> Iterator[Path]:
 
 
 @cache
-@cache
 def blank_book() -> bytes:
     """The bytes of a workbook with one empty sheet."""
     import openpyxl  # only an empty sheet needs all of it

@@ -13,6 +13,7 @@ from addin.sheet.digestible import kept_only, make_digestible
 from addin.sheet.formulas import typed_form
 from addin.sheet.named_cells import NamedCells
 from addin.sheet.parts import laid_out
+from addin.sheet.rows import set_apart
 from addin.workbook.calculation.book_formulas import FormulaReader, resting_on
 from addin.workbook.calculation.engine_book import cells_of_formula
 from addin.workbook.calculation.influence import Place, by_sheet
@@ -47,9 +48,10 @@ _INLINE = b"inlineStr"
 def opened_book(path: Path, *, name: str, namespace: str = "DS", plain: bool = False) -> dict[str, Any]:
     """What the page needs to open the workbook at `path`, as JSON; raises `WorkbookError` for a file that is none.
 
-    `parts`: the XML parts by name. `values`: by sheet and cell, the rows that each formula of ours has in the file;
-    the page shows them until it has its own. `stored`: the same of all other formulas, each with its first value
-    only, by which the page's own results are checked. `button`: the cell that refreshes when it is selected, if
+    `parts`: the XML parts by name, without most cells; `cells`: these, by sheet, as `set_apart` tells; `looks`: the
+    number format and the border of each style. `values`: by sheet and cell, the rows that each formula of ours has in
+    the file; the page shows them until it has its own. `stored`: the same of all other formulas, each with its first
+    value only, by which the page's own results are checked. `button`: the cell that refreshes when it is selected, if
     there is one. `active`: the sheet to show, unless it is the first. `kept`: what the page does not show, but a
     copy keeps. `pivots`: by sheet, the areas that pivot tables fill, in which nothing entered would last. `plain`
     leaves out everything but cells and their formats, for a component that cannot read the rest.
@@ -64,6 +66,8 @@ def opened_book(path: Path, *, name: str, namespace: str = "DS", plain: bool = F
             make_digestible(book.sheet(sheet), plain=plain)
         return {
             "name": name,
+            "cells": {sheet: set_apart(book.sheet(sheet)) for sheet in sheets},
+            "looks": [] if book.styles is None else book.styles.formats_and_borders(),
             "parts": laid_out(package, book.changed_parts(), [book.sheet(name).part for name in sheets], plain=plain),
             "values": {sheet: cells for sheet, cells in values.items() if cells},
             "stored": {sheet: cells for sheet, cells in stored.items() if cells},

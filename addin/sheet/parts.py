@@ -26,8 +26,10 @@ _NO_STYLES = f"""\
 <fills count="1"><fill><patternFill patternType="none"/></fill></fills>\
 <borders count="1"><border/></borders>\
 <cellXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellXfs></styleSheet>"""
-_PLAIN = re.compile(r"\.(?:sheet\.main|worksheet|styles|sharedStrings)\+xml$")
+_PLAIN = re.compile(r"\.(?:sheet\.main|worksheet|styles)\+xml$")
 """The types of the parts without which no cell can be shown."""
+_TEXTS = re.compile(r"\.sharedStrings\+xml$")
+"""The type of the part with texts, which stand in the cells themselves."""
 
 _OFFICE = "http://schemas.openxmlformats.org"
 _USUAL = {
@@ -56,7 +58,7 @@ def laid_out(
     """
     names = {part.casefold(): f"xl/worksheets/sheet{number}.xml" for number, part in enumerate(sheets, 1)}
     types = _types(package)
-    left_out = {part for part, kind in types.items() if plain and not _PLAIN.search(kind)}
+    left_out = {part for part, kind in types.items() if _TEXTS.search(kind) or (plain and not _PLAIN.search(kind))}
     parts = {}
     for part in package.parts():
         source = _source(part)

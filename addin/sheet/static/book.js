@@ -3,20 +3,12 @@
 import { LOADING, WORKING } from "./calls.js";
 import { Changes, growTo, rowsShown } from "./changes.js";
 import { asExcelShows, contentOf, isDark, showSheet } from "./component.js";
+import { cellsIn, Filling, withPauses } from "./filling.js";
 import { isEqual } from "./proof/saved_value.js";
 import { isThere, WorkedOut } from "./proof/worked_out.js";
 
 /** Above so many cells it is faster to compute all of them than to find out what depends on each. */
 const MANY_CELLS = 5_000;
-
-/**
- * So many rows and columns a sheet has at least; it grows where a table needs more. The component works every blank cell
- * out, too, so the sheets of a book share their spare rows: else a large book would be seen late.
- */
-const LEAST_ROWS = 200;
-const SPARE_ROWS = 2_000;
-const MOST_SPARE_ROWS = 1_000;
-const LEAST_COLUMNS = 30;
 
 /** What the component shows for a formula that it cannot read, or whose functions or names it does not know. */
 const UNREADABLE = ["#NAME?", "#BAD_EXPR", "#ERROR", "#N/A"];
@@ -51,8 +43,13 @@ export class Book {
       for (const [xc, value] of Object.entries(cells)) this.stored.set(`${sheetName}!${xc}`, value);
     }
     this.workedOut = new WorkedOut(worker, this.stored);
-    this.parts = opened.parts;
+    /** @type {OpenedBook | null} */
+    this.opened = opened;
     this.isReading = true;
+    /** What was to be computed, and to grow, while it was read. */
+    this.isOutdated = false;
+    /** @type {Map<string, [rows: number, columns: number]>} */
+    this.room = new Map();
     this.kept = opened.kept;
     this.pivots = opened.pivots;
     /** @type {any} */
@@ -62,23 +59,23 @@ export class Book {
   }
 
   /**
-   * Read it; all its formulas are computed. The component does both in one go each; between them the page may breathe.
-   * Throws what the component throws at a book that it cannot read.
+   * Read it; all its formulas are computed. Throws what the component throws at a book that it cannot read.
+   * @param {(part: number) => void} progressed told how much of it is done, 1 at most
    */
-  async read() {
-    const data = o_spreadsheet.load(this.parts);
-    await new Promise((go) => setTimeout(go));
-    const leastRows = Math.min(MOST_SPARE_ROWS, Math.max(LEAST_ROWS, SPARE_ROWS / data.sheets.length));
-    for (const sheet of data.sheets) {
-      sheet.rowNumber = Math.max(sheet.rowNumber, Math.floor(leastRows));
-      sheet.colNumber = Math.max(sheet.colNumber, LEAST_COLUMNS);
-      asExcelShows(sheet);
-    }
-    this.model = this.workedOut.model = new o_spreadsheet.Model(data, { mode: "normal" });
+  async read(progressed) {
+    const opened = /** @type {OpenedBook} */ (this.opened);
+    const data = o_spreadsheet.load(opened.parts);
+    data.sheets.forEach(asExcelShows);
+    const filling = new Filling(data, opened);
+    this.model = this.workedOut.model = filling.model;
+    await withPauses(filling.steps(), progressed);
     if (this.active !== null) showSheet(this.model, this.active);
-    this.parts = {};
     this.changes = new Changes(this.model);
+    await withPauses(this.changes.remember(), progressed);
+    this.opened = null;
     this.isReading = false;
+    for (const [sheetId, [rows, columns]] of this.room) growTo(this.model, sheetId, rows, columns);
+    if (this.isOutdated) this.evaluate(null);
   }
 
   /**
@@ -130,6 +127,7 @@ export class Book {
    * @param {string[] | null} cells null for all
    */
   evaluate(cells) {
+    if (this.isReading) return void (this.isOutdated = true);
     this.workedOut.touched();
     const { getters } = this.model;
     const many = cells === null || cells.length > MANY_CELLS;
@@ -167,7 +165,9 @@ export class Book {
 
   /** Make room for so many rows and columns. @param {string} sheetId @param {number} rows @param {number} columns */
   growTo(sheetId, rows, columns) {
-    growTo(this.model, sheetId, rows, columns);
+    if (!this.isReading) return growTo(this.model, sheetId, rows, columns);
+    const [mostRows, mostColumns] = this.room.get(sheetId) ?? [0, 0];
+    this.room.set(sheetId, [Math.max(rows, mostRows), Math.max(columns, mostColumns)]);
   }
 
   /** What a user should know of the book that was opened; empty if it is nothing. */
@@ -211,14 +211,9 @@ export class Book {
 
   /** Every formula on the sheets of the file: its place by the sheet's name, and its position. */
   *#formulas() {
-    const { getters } = this.model;
-    for (const sheetId of getters.getSheetIds()) {
-      if (!this.changes?.isOpened(sheetId)) continue;
-      for (const cell of getters.getCells(sheetId)) {
-        if (!cell.isFormula) continue;
-        const position = getters.getCellPosition(cell.id);
-        yield /** @type {const} */ ([`${sheetId}!${o_spreadsheet.helpers.toXC(position.col, position.row)}`, position]);
-      }
+    for (const { cell, position } of cellsIn(this.model.getters)) {
+      const { sheetId, col, row } = position;
+      if (cell.isFormula && this.changes?.isOpened(sheetId)) yield /** @type {const} */ ([`${sheetId}!${o_spreadsheet.helpers.toXC(col, row)}`, position]);
     }
   }
 }

@@ -1,6 +1,7 @@
 /// <reference path="types.d.ts" />
 // What was changed in a book since it was opened, as the backend writes it into a copy of the file, and as a draft keeps it.
 
+import { cellsIn } from "./filling.js";
 import { isUnproven, savedValue } from "./proof/saved_value.js";
 
 /** What a style consists of, as the component names it. */
@@ -9,22 +10,19 @@ const LOOK = ["bold", "italic", "strikethrough", "underline", "fontSize", "textC
 /** @typedef {{ content: unknown, style: any, format: string | undefined }} Before a cell as it was opened */
 
 export class Changes {
-  /**
-   * Remembers every cell as it is now.
-   * @param {any} model the component's
-   */
+  /** @param {any} model the component's */
   constructor(model) {
     this.model = model;
-    /** @type {Map<string, { name: string, cells: Map<number, Before> }>} */
-    this.opened = new Map();
     const { getters } = model;
-    for (const sheetId of getters.getSheetIds()) {
-      const cells = new Map();
-      for (const cell of getters.getCells(sheetId)) {
-        const { col, row } = getters.getCellPosition(cell.id);
-        cells.set(placeOf(col, row), before(cell));
-      }
-      this.opened.set(sheetId, { name: getters.getSheetName(sheetId), cells });
+    /** @type {Map<string, { name: string, cells: Map<number, Before> }>} */
+    this.opened = new Map(getters.getSheetIds().map((/** @type {string} */ sheetId) => [sheetId, { name: getters.getSheetName(sheetId), cells: new Map() }]));
+  }
+
+  /** Remembers every cell as it is now, in steps. */
+  *remember() {
+    for (const { cell, position: { sheetId, col, row } } of cellsIn(this.model.getters)) {
+      this.opened.get(sheetId)?.cells.set(placeOf(col, row), before(cell));
+      yield 1;
     }
   }
 
@@ -60,20 +58,22 @@ export class Changes {
     const { getters } = this.model;
     /** @type {Record<string, CellEdit>} */
     const cells = {};
-    const gone = new Map(opened);
+    let found = 0;
     for (const cell of getters.getCells(sheetId)) {
       const { col, row } = getters.getCellPosition(cell.id);
       const place = placeOf(col, row);
       const known = opened.get(place);
-      gone.delete(place);
+      if (known !== undefined) found += 1;
       if (known !== undefined && isSame(known, before(cell))) continue;
       const edit = editOf(getters, { sheetId, col, row }, cell, known);
-      if (edit !== null) cells[o_spreadsheet.helpers.toXC(col, row)] = edit;
+      if (edit !== null) cells[xcOf({ col, row })] = edit;
     }
-    for (const [place, known] of gone) {
+    if (found === opened.size) return cells;
+    for (const [place, known] of opened) {
+      if (getters.getCell({ sheetId, ...positionOf(place) })) continue; // it is still there
       const keeps = known.content === "";
       const look = lookOf(known, { content: "", style: undefined, format: undefined });
-      if (!keeps || look !== null) cells[xcOf(place)] = { rows: [[null]], keeps_content: keeps, ...(look && { look }) };
+      if (!keeps || look !== null) cells[xcOf(positionOf(place))] = { rows: [[null]], keeps_content: keeps, ...(look && { look }) };
     }
     return cells;
   }
@@ -195,6 +195,11 @@ function placeOf(col, row) {
 }
 
 /** @param {number} place */
-function xcOf(place) {
-  return o_spreadsheet.helpers.toXC(place % 16_384, Math.floor(place / 16_384));
+function positionOf(place) {
+  return { col: place % 16_384, row: Math.floor(place / 16_384) };
+}
+
+/** @param {{ col: number, row: number }} position */
+function xcOf({ col, row }) {
+  return o_spreadsheet.helpers.toXC(col, row);
 }

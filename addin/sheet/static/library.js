@@ -22,8 +22,8 @@ const ZERO_WIDTH_SPACE = "\u200b";
  * @param {FunctionHelp[]} described
  * @param {string} namespace
  * @param {Calls} calls
- * @param {(sheetId: string, xc: string, key: string) => Result | undefined} valueInFile
- * @param {(position: { sheetId: string, col: number, row: number }, rows: number, columns: number) => void} needRoom
+ * @param {(getters: any, sheetId: string, xc: string, key: string) => Result | undefined} valueInFile
+ * @param {(getters: any, position: { sheetId: string, col: number, row: number }, rows: number, columns: number) => void} needRoom
  */
 export function addFunctions(described, namespace, calls, valueInFile, needRoom) {
   for (const error of ERRORS) o_spreadsheet.registries.errorTypes.add(error);
@@ -41,7 +41,7 @@ export function addFunctions(described, namespace, calls, valueInFile, needRoom)
         calls.returned.failures ||= isFailure(result);
         calls.returned.texts ||= !isFailure(result) && result.some((row) => row.some((cell) => typeof cell !== "number" && typeof cell !== "object"));
         const position = this.updateDependencies && this.__originCellPosition;
-        if (position && !isFailure(result)) needRoom(position, result.length, result[0]?.length ?? 0);
+        if (position && !isFailure(result)) needRoom(this.getters, position, result.length, result[0]?.length ?? 0);
         return toComponent(result);
       },
     });
@@ -63,7 +63,7 @@ function argumentOf({ name, required, help, choices, options, default: usual }) 
  * @param {string} id
  * @param {ComponentArgument[]} given
  * @param {Calls} calls
- * @param {(sheetId: string, xc: string, key: string) => Result | undefined} valueInFile
+ * @param {(getters: any, sheetId: string, xc: string, key: string) => Result | undefined} valueInFile
  * @returns {Result | Failure}
  */
 function resultOf(context, id, given, calls, valueInFile) {
@@ -75,7 +75,7 @@ function resultOf(context, id, given, calls, valueInFile) {
   const position = context.__originCellPosition;
   const cell = position && context.getters.getCell(position);
   const user = cell && { id: cell.id, content: contentOf(cell) };
-  const inFile = position && valueInFile(position.sheetId, o_spreadsheet.helpers.toXC(position.col, position.row), key);
+  const inFile = position && valueInFile(context.getters, position.sheetId, o_spreadsheet.helpers.toXC(position.col, position.row), key);
   const result = answerTo(calls, id, values, user, calls.hasValue || inFile !== undefined);
   return result === LOADING ? (inFile ?? LOADING) : result;
 }

@@ -6,6 +6,7 @@ import { Book } from "./book.js";
 import { Calls } from "./calls.js";
 import { described, Drafts } from "./drafts.js";
 import { addLinksWithinBook, addMarks, focusCells, improved, isDark, keepPastedTextText, nameMonths, offerLists, splitPlace } from "./component.js";
+import { computeCellsOnly } from "./filling.js";
 import { judge, keepFiles, onlyShown } from "./keeping.js";
 import { addFunctions, answerTo } from "./library.js";
 import { addNames } from "./names.js";
@@ -30,14 +31,19 @@ let chosen = 0;
 let active = "";
 
 const calls = new Calls({
-  evaluate: (cells) => book.evaluate(cells),
-  contentOf: (cell) => book.contentOf(cell),
+  evaluate: (cells) => bookOf().evaluate(cells),
+  contentOf: (cell) => bookOf().contentOf(cell),
   progressed: () => line.update(),
   later: (work, ms) => void setTimeout(work, ms),
   clock: () => performance.now(),
 });
 const line = new StatusLine(calls);
 const text = new TextView();
+/** The book with a cell that is computed: as long as another one is read, mostly that one. @param {any} [getters] the component's */
+function bookOf(getters) {
+  return coming === null || (book?.model && getters === book.model.getters) ? book : coming;
+}
+
 /** What works the ordinary formulas of a book out. */
 const worker = {
   calls,
@@ -59,10 +65,11 @@ async function start() {
     ...["16px Roboto", "bold 16px Roboto"].map((font) => document.fonts.load(font)), // what is drawn before stays in another one
   ]);
   templates = improved(xml);
-  addFunctions(functions, DataServiceAddin.configuration.namespace, calls, (...place) => (coming ?? book).valueInFile(...place), makeRoom);
+  addFunctions(functions, DataServiceAddin.configuration.namespace, calls, (getters, ...place) => bookOf(getters).valueInFile(...place), makeRoom);
   addNames(functions, DataServiceAddin.configuration.namespace, () => performance.now());
   addLinksWithinBook(pressed);
-  relyOnProof((getters) => (getters === book?.model?.getters ? book : coming));
+  relyOnProof(bookOf);
+  computeCellsOnly();
   addMarks((place) => book?.workedOut.differing.get(place)?.isShown ?? false, () => line.tell(book.notes));
   keepFiles((sentence) => line.complain(sentence), changed, (cell) => setTimeout(() => void book.advise(cell), 0));
   keepPastedTextText();
@@ -73,7 +80,7 @@ async function start() {
   DataServiceAddin.onReply((reply) => line.showQuota(reply.quota));
   line.showQuota(status.quota);
   watchQuestion((problem) => line.complain(problem));
-  DataServiceAddin.onAnswered(() => book.evaluate(null));
+  DataServiceAddin.onAnswered(() => bookOf().evaluate(null));
   if (!status.key.set) line.complain("No API key is set: cells will say so. Keep one with: addin key set");
   globalThis.sheet = { calls, drafts, refresh, open, copy, stop: () => calls.stop(), host: cellsFor(() => book.model), get book() { return book; } };
   listen();
@@ -121,9 +128,14 @@ async function show(next, draft) {
     next = await readable(next);
     if (draft !== undefined) next.changes?.apply(draft.sheets);
     await drafts.write();
+  } catch (error) {
+    coming = null;
+    book?.evaluate(null); // what was answered meanwhile was not shown
+    throw error;
   } finally {
     coming = null;
     judge(book ?? null);
+    void line.busyWith("");
   }
   judge(next);
   book?.close();
@@ -165,15 +177,16 @@ async function display() {
  * @param {Book} next
  */
 async function readable(next) {
+  const progressed = (/** @type {number} */ part) => line.progressed(`Reading ${next.name}`, part);
   try {
-    await next.read();
+    await next.read(progressed);
     return next;
   } catch {
     const { name, content, isBlank } = next;
     const opened = await DataServiceAddin.ask("sheet/open", { name, content, plain: true });
     coming = new Book({ ...opened, is_blank: isBlank, is_plain: true }, content, worker);
     try {
-      await coming.read();
+      await coming.read(progressed);
     } catch (error) {
       throw new Error("the sheet's component cannot read it. The file is unchanged; open it in Excel or LibreOffice Calc", { cause: error });
     }
@@ -196,15 +209,15 @@ function watchButton() {
 
 /**
  * A table needs so many rows and columns from its formula on; the sheet grows once the calculation has ended.
+ * @param {any} getters the component's
  * @param {{ sheetId: string, col: number, row: number }} position
  * @param {number} rows
  * @param {number} columns
  */
-function makeRoom({ sheetId, col, row }, rows, columns) {
-  if (rows === 1 && columns === 1) return;
-  const getters = (coming ?? book).model?.getters;
-  if (getters && row + rows <= getters.getNumberRows(sheetId) && col + columns <= getters.getNumberCols(sheetId)) return;
-  setTimeout(() => book.growTo(sheetId, row + rows, col + columns), 0);
+function makeRoom(getters, { sheetId, col, row }, rows, columns) {
+  if (row + rows <= getters.getNumberRows(sheetId) && col + columns <= getters.getNumberCols(sheetId)) return;
+  const grown = bookOf(getters);
+  setTimeout(() => grown.growTo(sheetId, row + rows, col + columns), 0);
 }
 
 /** @param {string} place */
@@ -240,7 +253,6 @@ async function open(file) {
     const content = base64(new Uint8Array(await file.arrayBuffer()));
     const opened = await DataServiceAddin.ask("sheet/open", { name: file.name, content });
     if (turn !== chosen) return; // another one was chosen meanwhile
-    await line.busyWith(`Reading the formulas of ${file.name} …`);
     await show(new Book(opened, content, worker));
   } catch (error) {
     if (turn === chosen) line.complain(whyNotOpened(file.name, error));

@@ -35,6 +35,14 @@ export class StatusLine {
     });
   }
 
+  /** Say what is done with the book, and how much of it is done. @param {string} work @param {number} part 1 at most */
+  progressed(work, part) {
+    this.work = `${work}: ${Math.round(100 * part)} %`;
+    this.update();
+    this.progress.max = 1;
+    this.progress.value = part;
+  }
+
   /** Show how far loading is. */
   update() {
     const { waiting, asked, answered } = this.calls;

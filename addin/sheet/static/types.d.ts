@@ -22,10 +22,23 @@ interface Failure {
   message: string;
 }
 
+/** A row: its number, of each cell the column, the style and the content, and of itself style, height, whether it is hidden. */
+type RowApart = [number: number, cells: (number | string | null)[], style?: number, height?: number, isHidden?: boolean];
+
+/** The cells of a sheet, and first column, last column and style of those that have one. */
+interface CellsApart {
+  rows: RowApart[];
+  columns: [number, number, number][];
+}
+
 /** A book as the backend opens it. */
 interface OpenedBook {
   name: string;
   parts: Record<string, string>;
+  /** By sheet. */
+  cells: Record<string, CellsApart>;
+  /** Of each style the format and the border. */
+  looks: [number, number][];
   values: Record<string, Record<string, Scalar[][]>>;
   stored: Record<string, Record<string, SavedValue | SavedValue[][]>>;
   button?: string | null;

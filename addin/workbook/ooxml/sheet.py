@@ -376,6 +376,11 @@ class Sheet:
         """The part's root element; who changes more of it than cells has to say so by `is_changed`."""
         return self._root
 
+    @property
+    def data(self) -> etree._Element:
+        """The element with the rows, which is never missing."""
+        return self._data
+
     def content(self) -> bytes:
         """The part's bytes."""
         return xml_bytes(self._root)

@@ -99,6 +99,17 @@ class Styles:
         """The part's new bytes."""
         return xml_bytes(self._root) if self._dated or self._looks else None
 
+    def formats_and_borders(self) -> list[tuple[int, int]]:
+        """The numbers of the number format and of the borders of each style."""
+        cells = () if self._cells is None else self._cells
+        return [
+            (
+                whole_number(cell.get("numFmtId"), self.part, "number format"),
+                whole_number(cell.get("borderId"), self.part, "border"),
+            )
+            for cell in cells
+        ]
+
     def as_date(self, style: int, *, with_time: bool) -> int:
         """The number of the style that is like `style`, but shows dates; `style` itself if it has a format already."""
         if self._cells is None or not 0 <= style < len(self._cells):

@@ -31,7 +31,7 @@ export class WorkedOut {
    * @param {string} options.namespace
    * @param {(body: object, signal: AbortSignal) => Promise<any>} options.post
    * @param {(id: string, values: unknown[], cell: any, isInFile: boolean) => Result | Failure} options.call
-   * @param {(position: Position, rows: number, columns: number) => void} options.needRoom
+   * @param {(getters: any, position: Position, rows: number, columns: number) => void} options.needRoom
    * @param {Map<string, SavedValue | SavedValue[][]>} stored the file's values, by place
    */
   constructor({ calls, namespace, post, call, needRoom }, stored) {
@@ -224,7 +224,7 @@ export class WorkedOut {
     }
     const [first = []] = cells;
     if (cells.length === 1 && first.length === 1) return { ...first[0] };
-    this.needRoom(position, first.length, cells.length);
+    this.needRoom(this.model.getters, position, first.length, cells.length);
     return cells;
   }
 
