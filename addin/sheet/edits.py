@@ -12,7 +12,7 @@ from addin.sheet.calculation.entered import is_formula
 from addin.sheet.calculation.several import may_spill
 from addin.sheet.formulas import file_form
 from addin.sheet.looks import CellLook, restyle
-from addin.sheet.opened import LINK_BREAKER, shows_day
+from addin.sheet.opening.opened import LINK_BREAKER, shows_day
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula
 from addin.workbook.ooxml.positions import Spot, spot_of

@@ -12,7 +12,7 @@ import orjson
 from addin.sheet.calculation.calculated import ToCalculate, calculated
 from addin.sheet.edits import SheetEdits
 from addin.sheet.files import book_file, has_macros
-from addin.sheet.opened import opened_book
+from addin.sheet.opening.opened import opened_book
 from addin.sheet.saved import saved_book
 from addin.workbook.ooxml.errors import WorkbookError
 

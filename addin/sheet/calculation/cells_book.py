@@ -13,7 +13,7 @@ import msgspec
 from addin.sheet.calculation.several import may_spill
 from addin.sheet.edits import Shown, Value
 from addin.sheet.formulas import file_form
-from addin.sheet.opened import LINK_BREAKER
+from addin.sheet.opening.opened import LINK_BREAKER
 from addin.workbook.ooxml.positions import spot_of
 from addin.workbook.ooxml.stored import MAIN, stored
 from udfs.cells import Scalar

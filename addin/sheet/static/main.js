@@ -5,7 +5,7 @@ import { cellsFor, toggleBeside } from "./beside.js";
 import { Book } from "./book.js";
 import { Calls } from "./calls.js";
 import { described, Drafts } from "./drafts.js";
-import { addLinksWithinBook, addMarks, focusCells, improved, isDark, keepPastedTextText, nameMonths, offerLists, splitPlace } from "./component.js";
+import { addLinksWithinBook, addMarks, focusCells, improved, isDark, keepPastedTextText, keepTypedText, nameMonths, offerLists, splitPlace } from "./component.js";
 import { computeCellsOnly } from "./filling.js";
 import { judge, keepFiles, onlyShown } from "./keeping.js";
 import { addFunctions, answerTo } from "./library.js";
@@ -14,7 +14,6 @@ import { relyOnProof } from "./proof/compiling.js";
 import { askBeforeSpending, askUser, watchQuestion } from "./question.js";
 import { element, StatusLine } from "./status_line.js";
 import { TextView } from "./text_view.js";
-import { keepTypedText } from "./typing.js";
 
 const MOST_BYTES = 40 * 2 ** 20;
 

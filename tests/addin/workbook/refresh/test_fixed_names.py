@@ -7,7 +7,7 @@ import pytest
 from openpyxl.workbook.defined_name import DefinedName
 
 from addin.formulas import MAX_FORMULA, Named
-from addin.sheet.named_cells import NamedCells
+from addin.sheet.opening.named_cells import NamedCells
 from addin.workbook.calculation.names import BookNames
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package

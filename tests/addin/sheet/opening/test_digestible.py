@@ -10,7 +10,7 @@ from openpyxl.formatting.rule import CellIsRule
 from openpyxl.styles import Font, PatternFill
 
 from addin.sheet.files import blank_book, book_file
-from addin.sheet.opened import opened_book
+from addin.sheet.opening.opened import opened_book
 from addin.workbook.ooxml.errors import WorkbookError
 from tests.addin.sheet.parts.pages import empty_sheet, opened_sheet, sheet_server
 from tests.addin.workbook.books import make_book, values

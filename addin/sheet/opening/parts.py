@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lxml import etree
 
-from addin.sheet.digestible import part_types, shown_styles
+from addin.sheet.opening.digestible import part_types, shown_styles
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.relations import CONTENT_TYPES, RELATIONSHIPS, TYPES_PART
 from addin.workbook.ooxml.stored import MAIN

@@ -3,10 +3,10 @@
 import openpyxl
 import pytest
 
-from addin.sheet.opened import opened_book
+from addin.sheet.opening.opened import opened_book
+from tests.addin.sheet.opening.test_digestible import rewritten
 from tests.addin.sheet.parts.pages import empty_sheet
 from tests.addin.sheet.parts.tasks import book_of_values, longest_tasks, open_large
-from tests.addin.sheet.test_digestible import rewritten
 from tests.addin.sheet.test_loading import TOLD
 from tests.addin.workbook.books import make_book, values
 

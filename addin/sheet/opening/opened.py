@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from addin.formulas import MAX_COLUMN, MAX_ROW, Area, Named, Unworkable, may_call, parse
-from addin.sheet.digestible import kept_only, make_digestible
 from addin.sheet.formulas import typed_form
-from addin.sheet.named_cells import NamedCells
-from addin.sheet.parts import laid_out
-from addin.sheet.rows import set_apart
+from addin.sheet.opening.digestible import kept_only, make_digestible
+from addin.sheet.opening.named_cells import NamedCells
+from addin.sheet.opening.parts import laid_out
+from addin.sheet.opening.rows import set_apart
 from addin.workbook.calculation.book_formulas import FormulaReader, resting_on
 from addin.workbook.calculation.engine_book import cells_of_formula
 from addin.workbook.calculation.influence import Place, by_sheet
