@@ -17,6 +17,8 @@ from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.windows import Window
 from dataservice.observations import Observations
 
+DAY_US = 86_400_000_000
+
 SPARSE_DAYS = 2.0
 """Rows that are so far apart in the middle may be a part of daily ones."""
 
@@ -52,8 +54,11 @@ CHECK_DAYS = (14, 62)
 
 
 def is_sparse(found: Observations) -> bool:
-    """Return whether rows are more than a day apart."""
-    return _step(valued_days(found)) >= SPARSE_DAYS
+    """Return whether rows are more than a day apart in the middle."""
+    steps = np.diff(valued_days(found)).view(np.int64)
+    if 2 * int((steps < SPARSE_DAYS).sum()) > len(steps):
+        return False  # as of nearly all that are daily, at a fraction of the median's time
+    return _median(steps) >= SPARSE_DAYS
 
 
 def detail_may_be_thin(recent: Observations, seen: Evidence) -> bool:
@@ -108,9 +113,11 @@ def same_days(found: Observations, again: Observations, window: Window) -> bool:
 
 def after_detail(seen: Evidence, recent: Observations) -> Evidence:
     """With a recent history that came full and daily."""
+    if seen.dense_detail or len(recent) < HISTORY_LIMIT:
+        return seen
     days = valued_days(recent)
     is_dense = len(days) >= HISTORY_LIMIT and _step(days) < SPARSE_DAYS
-    return replace(seen, dense_detail=True) if is_dense and not seen.dense_detail else seen
+    return replace(seen, dense_detail=True) if is_dense else seen
 
 
 def after_dense_window(seen: Evidence, found: Observations) -> Evidence:
@@ -122,8 +129,11 @@ def after_dense_window(seen: Evidence, found: Observations) -> Evidence:
 
 def valued_days(found: Observations) -> NDArray[np.datetime64]:
     """The days that have a row with a value, each once."""
-    valued = found.times[~np.isnan(found.values)]
-    return np.unique(valued.astype("datetime64[D]"))
+    is_lacking = np.isnan(found.values)
+    times = found.times[~is_lacking] if is_lacking.any() else found.times
+    days = (times.view(np.int64) // DAY_US).view("datetime64[D]")
+    is_another = days[1:] != days[:-1]  # they are in order
+    return days if is_another.all() else np.concatenate((days[:1], days[1:][is_another]))
 
 
 def _is_unusual(days: NDArray[np.datetime64]) -> bool:
@@ -149,7 +159,11 @@ def _are_month_starts(days: NDArray[np.datetime64]) -> bool:
 
 
 def _step(days: NDArray[np.datetime64]) -> float:
-    return float(np.median(np.diff(days).astype(int))) if len(days) > 1 else 0.0
+    return _median(np.diff(days).astype(int))
+
+
+def _median(steps: NDArray[np.int64]) -> float:
+    return float(np.median(steps)) if len(steps) else 0.0
 
 
 def _span(days: NDArray[np.datetime64]) -> int:
