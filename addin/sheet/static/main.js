@@ -58,9 +58,9 @@ async function start() {
   const turn = chosen;
   const [xml, functions, opened, status] = await Promise.all([
     fetch(new URL("../component/o_spreadsheet.xml", import.meta.url)).then((answer) => answer.text()),
-    DataServiceAddin.ask("registry.json"),
-    DataServiceAddin.ask("sheet/book"),
-    DataServiceAddin.ask("status"),
+    askedFirst("registry.json"),
+    askedFirst("sheet/book"),
+    askedFirst("status"),
     ...["16px Roboto", "bold 16px Roboto"].map((font) => document.fonts.load(font)), // what is drawn before stays in another one
   ]);
   templates = improved(xml);
@@ -86,6 +86,12 @@ async function start() {
   if (turn === chosen) await show(new Book(opened, opened.content ?? "", worker));
   document.documentElement.dataset.ready = "";
   void offerDraft();
+}
+
+/** What was asked for ahead; what failed there is asked for again, and says why it fails. @param {string} path */
+async function askedFirst(path) {
+  const answer = await askedAhead[path];
+  return answer?.ok ? answer.json() : DataServiceAddin.ask(path);
 }
 
 /** Ask what to do with the newest draft that was left by a page that is gone. */

@@ -73,6 +73,7 @@ interface SheetEdits {
   values: Record<string, SavedValue[][]>;
 }
 
+declare var askedAhead: Record<string, Promise<Response | null>>;
 declare var sheetFunctions: Map<string, SheetFunction>;
 declare var sheet: any;
 declare const o_spreadsheet: any;

@@ -13,6 +13,8 @@ SHOW_DASHBOARD = """() => {
   const { model } = sheet.book;
   model.dispatch("ACTIVATE_SHEET", { sheetIdFrom: model.getters.getActiveSheetId(), sheetIdTo: "Dashboard" });
 }"""
+ASKED = """() => performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname)
+  .filter((path) => /^[/](registry.json|sheet.book|status)$/.test(path))"""
 CHART = """[...document.querySelectorAll(".o-figure canvas")].some((canvas) =>
   canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some((value) => value !== 0))"""
 
@@ -29,6 +31,7 @@ def test_the_template_has_no_error_one_post_a_chart_and_rows_that_follow_their_s
         page.until(SETTLED)
         assert page.evaluate(ERRORS) == []
         assert page.evaluate("() => DataServiceAddin.totals.batches") == 1
+        assert sorted(page.evaluate(ASKED)) == ["/registry.json", "/sheet/book", "/status"], "each once"
         page.evaluate(SHOW_DASHBOARD)
         page.until(CHART)
         page.evaluate(f"() => ({PUT})({json.dumps(['Dashboard', {'B6': 'us-cpi'}])})")
