@@ -71,13 +71,18 @@ def quota_in(headers: Mapping[str, str], now: float) -> Quota | None:
     tier = headers.get("x-service-tier", "").strip()
     cap = _count(headers.get("x-service-ratelimit-cap"))
     remaining = remaining_in(headers)
-    if not tier or cap is None or remaining is None:
+    if not tier or not cap or remaining is None:
         return None
     return Quota(tier, cap, remaining, now)
 
 
 def remaining_in(headers: Mapping[str, str]) -> int | None:
-    """The requests left as the headers of an answer tell them; None where they do not."""
+    """The requests left as the headers of an answer tell them; None where they do not.
+
+    Of a cap of nought nothing can be left: it stands for one that nobody counts.
+    """
+    if _count(headers.get("x-service-ratelimit-cap")) == 0:
+        return None
     return _count(headers.get("x-service-ratelimit-remaining"), name="remaining")
 
 

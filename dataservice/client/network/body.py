@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from codecs import BOM_UTF8
+from collections.abc import Mapping
 
 from dataservice.client.network.connections import Arrival
 from dataservice.errors import MalformedAnswerError
@@ -14,6 +16,7 @@ ACCEPTED = "gzip, deflate"
 MAX_ANSWER_BYTES = 16 * 2**20
 """Ten times the largest answer in common use, 200 posts with their text; small enough to hold sixteen at once."""
 
+_CHARSET = re.compile(r";\s*charset=\"?([\w.:-]+)", re.IGNORECASE | re.ASCII)
 _WBITS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
 
@@ -34,6 +37,17 @@ async def read_body(arrival: Arrival, max_bytes: int) -> bytes:
     if unpack is not None and not unpack.complete:
         raise MalformedAnswerError("an answer that ends too early")
     return b"".join(parts).removeprefix(BOM_UTF8)  # JSON has none, but some servers write one
+
+
+def in_utf8(body: bytes, headers: Mapping[str, str]) -> bytes:
+    """The body of an answer in UTF-8, where its Content-Type names another character set; else as it is."""
+    named = _CHARSET.search(headers.get("content-type", ""))
+    if named is None or named[1].lower() in ("utf-8", "utf8", "us-ascii"):
+        return body
+    try:
+        return body.decode(named[1]).encode()
+    except (LookupError, UnicodeError):
+        return body
 
 
 class Unpacking:

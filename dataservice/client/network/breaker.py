@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
+import httpx
 from cachetools import LRUCache
 
 from dataservice.client.contract.quota import Quota
@@ -56,6 +57,11 @@ class OpenBreaker:
     until: float
     strikes: int = 1
 
+
+UNAUTHORIZED, UNAUTHORIZED_WHERE_ANSWERED = 2, 4
+"""So many different resources refused with 401, and none answered between them, show that it is about the key."""
+
+KEY_REFUSED = "the API key was refused"
 
 PATIENCE = 8
 """So many resources of an endpoint may end badly in a row, before the others are asked one here and there."""
@@ -114,7 +120,10 @@ class RepeatedFailureGuard:
         row.turned_away += 1
         if row.turned_away.bit_count() == 1:  # a power of two
             return None
-        return UnavailableError(f"not asked, as {patience} or more others in a row failed: {row.error.message}")
+        error = row.error.afresh()  # of its kind: what lasts is not advised to be asked again in a minute
+        error.message = f"not asked, as {patience} or more others in a row failed: {row.error.message}"
+        error.args = (error.message,)
+        return error
 
     def reset(self) -> None:
         """Let all be asked again; that an endpoint has answered before stays known."""
@@ -130,6 +139,8 @@ class CircuitBreaker:
         self._outage: OpenBreaker | None = None
         self._endpoints: dict[Endpoint, OpenBreaker] = {}
         self._failing: set[Resource[Any] | None] = set()
+        self._unauthorized: set[Resource[Any] | Endpoint] = set()
+        """What was refused with 401 since the last good answer."""
         self._resources: LRUCache[Resource[Any], OpenBreaker] = LRUCache(MAX_RESOURCES)
         self._alike = RepeatedFailureGuard()
         self._wire: OpenBreaker | None = None
@@ -167,11 +178,20 @@ class CircuitBreaker:
     def note(self, error: DataServiceError, resource: Resource[Any] | None, endpoint: Endpoint, now: float) -> None:
         """Remember that the service answered `error` to `resource`."""
         error = error.afresh()
+        if isinstance(error, RejectedError) and error.status == httpx.codes.UNAUTHORIZED:
+            self._unauthorized_once_more(error, resource, endpoint, now)
+        elif isinstance(error, QuotaExceededError):
+            self._key = OpenBreaker(error, next_utc_day(now))
+        else:
+            self._failed(error, resource, endpoint, now)
+        if _says_something_of_others(error):
+            self._alike.note(error, resource, endpoint, now)
+
+    def _failed(self, error: DataServiceError, resource: Resource[Any] | None, endpoint: Endpoint, now: float) -> None:
+        """Open the narrowest breaker that an error is about."""
         match error:
             case TooManyPagesError() if resource is not None:
                 self._resources[resource] = OpenBreaker(error, next_utc_day(now))
-            case AuthenticationError() | QuotaExceededError():
-                self._key = OpenBreaker(error, next_utc_day(now))
             case TierError() if (one := _signal_of(resource)) is not None:  # others may be open to the key
                 self._resources[one] = OpenBreaker(error, next_utc_day(now))
             case TierError():
@@ -186,8 +206,30 @@ class CircuitBreaker:
                 self._resources[resource] = _struck(self._resources.get(resource), error, now)
             case _:
                 pass
-        if _says_something_of_others(error):
-            self._alike.note(error, resource, endpoint, now)
+
+    def _unauthorized_once_more(
+        self, error: DataServiceError, resource: Resource[Any] | None, endpoint: Endpoint, now: float
+    ) -> None:
+        """A 401 may be about one signal: several in a row of different ones are about the key, as is that of a list."""
+        one, is_new_key = _signal_of(resource), isinstance(error, AuthenticationError)
+        about = SignalResource(one.slug) if isinstance(one, SignalResource | HistoryResource) else endpoint
+        self._unauthorized.add(about)
+        enough = UNAUTHORIZED if is_new_key else UNAUTHORIZED_WHERE_ANSWERED
+        if len(self._unauthorized) >= enough or (is_new_key and one is None and endpoint is not Endpoint.WIRE):
+            self._key = OpenBreaker(AuthenticationError(KEY_REFUSED, status=401, path=error.path), next_utc_day(now))
+        elif one is not None:
+            self._resources[one] = OpenBreaker(error, now + NEGATIVE_TTL_S)
+        else:
+            self._endpoints[endpoint] = OpenBreaker(error, now + NEGATIVE_TTL_S)
+
+    def _key_opens_others(self) -> None:
+        """What was refused with 401 before a good answer came was not about the key."""
+        for about in self._unauthorized:
+            for one in (about, HistoryResource(about.slug)) if isinstance(about, SignalResource) else ():
+                if (found := self._resources.get(one)) is not None and isinstance(found.error, AuthenticationError):
+                    told = RejectedError(f"HTTP 401 for signal {one.slug!r}: the key does not open it", status=401)
+                    self._resources[one] = replace(found, error=told.at(found.error.path))
+        self._unauthorized.clear()
 
     def attempt_failed(self, error: DataServiceError, resource: Resource[Any] | None, now: float) -> None:
         """Remember that the service failed on `resource`, which may be tried again.
@@ -203,6 +245,7 @@ class CircuitBreaker:
         """The service answered: there is no outage, and `resource` is fine."""
         self._outage = None
         self._failing.clear()
+        self._key_opens_others()
         if endpoint is not None:
             self._alike.answered(endpoint)
         if resource is not None:
@@ -213,6 +256,7 @@ class CircuitBreaker:
         self._key = self._outage = self._wire = None
         self.is_wire_open = False
         self._failing.clear()
+        self._unauthorized.clear()
         self._endpoints.clear()
         self._resources.clear()
         self._alike.reset()

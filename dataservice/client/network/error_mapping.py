@@ -35,6 +35,8 @@ from dataservice.errors import (
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 RETRIED_STATUSES = frozenset({500, 502, 503, 504})
 TRANSIENT = frozenset({408, 425})  # of the connection, not of what was asked
+NEVER_IMPLEMENTED = frozenset({501, 505})  # asking again changes nothing
+NETWORKS_OWN = frozenset({httpx.codes.PROXY_AUTHENTICATION_REQUIRED, httpx.codes.NETWORK_AUTHENTICATION_REQUIRED})
 MAX_TEXT = 200  # of the service's own words in a message: a cell shows little more
 
 
@@ -103,28 +105,51 @@ def failed_answer(
     if status == httpx.codes.NOT_FOUND and request.subject and _is_page(headers, body):
         return Failure(_no_such_page(request, doubtful_address, has_answered=has_answered or quota is not None))
     if quota is None and (stranger := _stranger(status, headers, body)):
-        return Failure(InterceptedError(f"{stranger}; {ADVICE}", status=status, path=path))
+        return Failure(_strange(stranger, status, path, has_answered=has_answered))
+    if (later := _may_come_later(status, headers, path, wait_s, now)) is not None:
+        return later
     match status:
-        case 400 | 405 | 422:
+        case 400 | 405 | 416 | 422:
             return Failure(_refused(request, status, redact(_said(body)), doubtful_address))
         case 401:
-            return Failure(AuthenticationError("the API key was refused", status=status, path=path))
+            return Failure(_unauthorized(request, has_answered=has_answered))
         case 402:
             what = "the wire" if request.endpoint is Endpoint.WIRE else request.path
             return Failure(tier_error(what, quota, request.path))
         case 404:
             return Failure(_not_found(request, doubtful_address))
-        case 429 if remaining_in(headers) == 0:
+        case 429:
             return Failure(month_spent(quota).at(path))
-        case 429:  # only the quota headers prove that the month is over: the service, or a gateway, asks to wait
-            hurried = UnavailableError("it asks for fewer requests at a time, HTTP 429", status=status, path=path)
-            wait_s = told_wait_s(headers, now) if wait_s is None else wait_s
-            return Failure(hurried, retry_after_s=wait_s, is_limited=True, gap_s=told_gap_s(headers))
-        case _ if status >= 500:
-            failed = ServerFailedError(f"HTTP {status}", status=status, path=path)
-            return Failure(failed, retryable=status in RETRIED_STATUSES, retry_after_s=wait_s)
         case _:
             return Failure(_unexpected(status, redact(_said(body)), path))
+
+
+def _may_come_later(
+    status: int, headers: Mapping[str, str], path: str, wait_s: float | None, now: float
+) -> Failure | None:
+    """The failure of what may be answered later: it is being prepared, came too soon, or the service failed.
+
+    Only the quota headers prove that the month is over: else the service, or a gateway, asks to wait.
+    """
+    if status == httpx.codes.ACCEPTED:
+        prepared = UnavailableError("it still prepares the answer, HTTP 202", status=status, path=path)
+        return Failure(prepared, retryable=True, retry_after_s=wait_s)
+    if status == httpx.codes.TOO_MANY_REQUESTS and remaining_in(headers) != 0:
+        hurried = UnavailableError("it asks for fewer requests at a time, HTTP 429", status=status, path=path)
+        wait_s = told_wait_s(headers, now) if wait_s is None else wait_s
+        return Failure(hurried, retry_after_s=wait_s, is_limited=True, gap_s=told_gap_s(headers))
+    if status >= 500 and status not in NEVER_IMPLEMENTED:
+        failed = ServerFailedError(f"HTTP {status}", status=status, path=path)
+        return Failure(failed, retryable=status in RETRIED_STATUSES, retry_after_s=wait_s)
+    return None
+
+
+def _unauthorized(request: Request, *, has_answered: bool) -> RejectedError:
+    """The error of a 401: of the key, or of this one thing where the key opens others."""
+    if has_answered:
+        told = f"HTTP 401 for {request.subject or request.path}: the key does not open it"
+        return RejectedError(told, status=401, path=request.path)
+    return AuthenticationError("the API key was refused", status=401, path=request.path)
 
 
 def _refused(request: Request, status: int, said: str, doubtful_address: str) -> DataServiceError:
@@ -134,12 +159,21 @@ def _refused(request: Request, status: int, said: str, doubtful_address: str) ->
     return InvalidRequestError(said or f"HTTP {status}", status=status, path=request.path)
 
 
-def page_in_place(request: Request, headers: Mapping[str, str], body: bytes) -> Failure | None:
+def page_in_place(
+    request: Request, headers: Mapping[str, str], body: bytes, *, has_answered: bool = False
+) -> Failure | None:
     """The failure that an answer 200 is whose body is a web page, such as that to sign in to a network; else None."""
     if not _is_page(headers, body):
         return None
-    problem = f"a web page came instead of data; {ADVICE}"
-    return Failure(InterceptedError(problem, status=httpx.codes.OK, path=request.path))
+    problem = "a web page came instead of data"
+    return Failure(_strange(problem, httpx.codes.OK, request.path, has_answered=has_answered))
+
+
+def _strange(problem: str, status: int, path: str, *, has_answered: bool) -> MalformedAnswerError:
+    """The error of what is no answer of the service: only where nothing was ever answered it is the network's."""
+    if has_answered and status not in NETWORKS_OWN:
+        return MalformedAnswerError(problem, status=status, path=path)
+    return InterceptedError(f"{problem}; {ADVICE}", status=status, path=path)
 
 
 def _stranger(status: int, headers: Mapping[str, str], body: bytes) -> str:

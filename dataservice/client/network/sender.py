@@ -45,6 +45,9 @@ RESENT_OVER_CLOSED = 3
 LIMITED_TIMES = 20
 """So often a request comes again that was refused for coming too soon: others may take whatever the service allows."""
 
+ACCEPTED_STATUS = 202
+"""An answer that is being prepared: only that one is waited for."""
+
 LEAST_LATENCY_S = 0.1
 """At a pace so many requests may be under way as fit into the time of an answer, and two more."""
 
@@ -292,7 +295,7 @@ class RequestSender:
             self._concurrency.troubled(sent_at, now)
             if outcome.is_limited:
                 self.pacer.refused(sent_at, outcome.retry_after_s, outcome.gap_s)
-            elif outcome.retry_after_s:
+            elif outcome.retry_after_s and outcome.error.status != ACCEPTED_STATUS:
                 self.pacer.wait(outcome.retry_after_s)
             return
         self.progress.note(now)

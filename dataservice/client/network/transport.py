@@ -13,7 +13,7 @@ import httpx
 from dataservice.client.contract.body import Body
 from dataservice.client.contract.quota import Quota, quota_in
 from dataservice.client.contract.requests import Request
-from dataservice.client.network.body import ACCEPTED, MAX_ANSWER_BYTES, read_body
+from dataservice.client.network.body import ACCEPTED, MAX_ANSWER_BYTES, in_utf8, read_body
 from dataservice.client.network.connection_errors import NoAnswerError
 from dataservice.client.network.connections import Arrival, Connections, SendWatch, plain_headers
 from dataservice.client.network.credentials import ApiKey
@@ -149,11 +149,12 @@ class Transport:
                 body = b""  # the status says enough
         finally:
             await arrival.close()
+        body = in_utf8(body, headers)
         answer = Body.of(body, headers, status)
         if status in GOOD:
             if status == httpx.codes.NO_CONTENT:
                 answer = Body.of(EMPTY, headers, status)
-            page = page_in_place(request, headers, body)
+            page = page_in_place(request, headers, body, has_answered=self._has_answered)
             self._has_answered |= page is None
             self._doubtful_address = self._doubtful_address if page else ""
             wait_s = told_wait_s(headers, now)

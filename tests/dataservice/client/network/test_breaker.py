@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from dataservice.client.contract.requests import first_request
+from dataservice.client.contract.requests import Endpoint, first_request
 from dataservice.client.contract.resources import (
     HistoryResource,
     IndicesResource,
@@ -22,6 +22,7 @@ from dataservice.errors import (
     MissingKeyError,
     NotFoundError,
     QuotaExceededError,
+    RejectedError,
     ServerFailedError,
     TierError,
 )
@@ -43,12 +44,42 @@ def noted(
     return breaker
 
 
-@pytest.mark.parametrize("error", [AuthenticationError("refused"), QuotaExceededError("used up")])
-def test_a_refused_key_and_a_spent_month_close_everything_until_the_next_utc_day(error):
-    breaker = noted(error, SIGNAL)
+@pytest.mark.parametrize(
+    ("error", "resource"),
+    [(AuthenticationError("refused", status=401), IndicesResource()), (QuotaExceededError("used up"), SIGNAL)],
+)
+def test_a_refused_key_and_a_spent_month_close_everything_until_the_next_utc_day(error, resource):
+    breaker = noted(error, resource)
     assert type(blocking_error(breaker, OTHER)) is type(error)
     assert blocking_error(breaker, OTHER, MIDNIGHT - 1) is not None
     assert blocking_error(breaker, OTHER, MIDNIGHT) is None
+
+
+UNAUTHORIZED = AuthenticationError("refused", status=401)
+
+
+def test_a_401_for_one_signal_closes_that_signal_alone_and_a_second_one_the_key():
+    breaker = noted(UNAUTHORIZED, SIGNAL)
+    assert isinstance(blocking_error(breaker, SIGNAL), AuthenticationError)
+    assert blocking_error(breaker, OTHER) is None
+    noted(UNAUTHORIZED, SignalResource("b"), breaker=breaker)
+    assert isinstance(blocking_error(breaker, OTHER), AuthenticationError)
+
+
+def test_a_good_answer_between_them_shows_that_401s_are_about_the_signals():
+    breaker = noted(UNAUTHORIZED, SIGNAL)
+    breaker.answered(IndicesResource(), Endpoint.INDICES)
+    assert type(blocking_error(breaker, SIGNAL)) is RejectedError, "of the signal, and not of the key"
+    noted(UNAUTHORIZED, SignalResource("b"), breaker=breaker)
+    assert blocking_error(breaker, OTHER) is None
+
+
+def test_a_key_that_opened_others_before_counts_as_refused_after_several_401s_in_a_row():
+    breaker = CircuitBreaker()
+    for name in "abcd":
+        assert blocking_error(breaker, OTHER) is None
+        noted(RejectedError("HTTP 401", status=401), SignalResource(name), breaker=breaker)
+    assert isinstance(blocking_error(breaker, OTHER), AuthenticationError)
 
 
 def test_a_tier_that_is_too_low_closes_the_endpoint_with_all_its_filters_and_nothing_else():

@@ -112,7 +112,7 @@ async def test_a_service_that_fails_on_everything_is_soon_left_alone():
 
 
 async def test_another_server_error_is_not_tried_again():
-    service = Scripted.saying([refusal(501)])
+    service = Scripted.saying([refusal(507)])
     async with service.client() as client:
         with pytest.raises(ServerFailedError):
             await client.read(SIGNAL)
