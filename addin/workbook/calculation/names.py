@@ -15,7 +15,6 @@ from addin.workbook.calculation.reading.analysis import analysed
 from addin.workbook.calculation.reading.shapes import (
     Fixed,
     Guard,
-    Lookup,
     Piece,
     Replacement,
     Shape,
@@ -43,6 +42,10 @@ class BookNames:
     namespace: str
     tables: Mapping[str, Table]
     _depth: int = 0
+
+    def is_defined(self, text: str, /) -> bool:
+        """Return whether the book has a name or a table of this name."""
+        return self.book.definition(text, self.sheet) is not None or text.casefold() in self.tables
 
     def name(self, text: str) -> Replacement:
         """Return what a defined name stands for: an area, or a formula without relative references."""
@@ -117,7 +120,7 @@ class BookNames:
             for site in inner.sites
         ]
         inner.required = [(settled(condition), why) for condition, why in inner.required]
-        inner.lookups = [Lookup(settled(each.wanted), settled(each.among), each.falls) for each in inner.lookups]
+        inner.lookups = [each.with_parts(settled) for each in inner.lookups]
         nudged = ("(", *settled(inner.nudged), ")") if inner.nudged else ()
         return Replacement(("(", *settled(inner.pieces), ")"), inner=inner, nudged=nudged)
 

@@ -20,7 +20,7 @@ from addin.workbook.calculation.proving.jumping import JUMPS
 from addin.workbook.calculation.proving.proof import NOT_SORTED
 from addin.workbook.calculation.reading.analysis import analysed
 from addin.workbook.calculation.reading.letters import Letters, depends_on, letters_of
-from addin.workbook.calculation.reading.lookups import Order
+from addin.workbook.calculation.reading.lookups import Order, mode_of, order_of
 from addin.workbook.calculation.reading.noise import Move, written
 from addin.workbook.calculation.reading.oddities import (
     HARDLY_ANY,
@@ -45,6 +45,10 @@ _SPACE_BEFORE_BRACKET = re.compile(r"""("[^"]*"|'[^']*')|(?<=[\w.])\s+(?=\()""")
 @dataclass(frozen=True, slots=True)
 class _NoNames:
     """Outside of a book no name stands for anything, but those that the formula itself gives (`LET`, `LAMBDA`)."""
+
+    def is_defined(self, _text: str, /) -> bool:
+        """Never."""
+        return False
 
     def name(self, text: str) -> Replacement:
         """A refusal for every name from outside."""
@@ -211,7 +215,8 @@ def _odd(calls: _Calls, rows: Sequence[Sequence[Any]]) -> str:
     for lookup in shape.lookups:
         order = Order(value for row in calls.rows(lookup.among) for value in row)
         sought = [value for row in calls.rows(lookup.wanted) for value in row]
-        if not all(order.is_certain(each, falls=lookup.falls) for each in sought):
+        mode = calls.rows(lookup.mode)[0][0] if lookup.mode else None
+        if not order.is_certain(sought, order_of(lookup.name, mode_of(mode)) if lookup.mode else lookup.order):
             return NOT_SORTED
     for pieces, why in shape.required:
         if calls.rows(pieces) != [[True]]:

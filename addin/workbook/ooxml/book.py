@@ -26,7 +26,11 @@ WORKSHEET = "http://schemas.openxmlformats.org/officeDocument/2006/relationships
 _RELATIONSHIP_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 _FIXED = r"(?:\$[A-Z]{1,3}\$\d{1,7}|\$[A-Z]{1,3}(?=:)|(?<=:)\$[A-Z]{1,3}|\$\d{1,7}(?=:)|(?<=:)\$\d{1,7})"
-_HIDDEN_ROW = re.compile(rb"""<(?:\w+:)?row [^>]*\bhidden=["'](?:1|true)""")
+_HIDDEN_ROW = re.compile(
+    rb"""<(?:\w+:)?(?:row [^>]*\b(?:hidden=["'](?:1|true)|ht=["']0(?:\.[0-9]*)?["'])"""
+    rb"""|sheetFormatPr [^>]*\bzeroHeight=["'](?:1|true))"""
+)
+"""A row that is hidden, by hand, by a filter or by its height, or all rows that are not told otherwise."""
 _FIXED_AREA = re.compile(rf"=\s*(?:'(?:[^']|'')+'|[^\W\d][\w.]*)!{_FIXED}(?::{_FIXED})?\s*", re.IGNORECASE)
 """A definition that means the same cells wherever its name stands: nothing is relative, and nothing is computed."""
 

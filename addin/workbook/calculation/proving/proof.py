@@ -7,7 +7,7 @@ same value; or the formula takes no branch and its stored value was reproduced.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property, partial
@@ -33,9 +33,13 @@ from addin.workbook.calculation.reading.oddities import (
     COUNTS_ODD_VALUES,
     HARDLY_ANY,
     INTEREST,
+    LONG_KEY,
+    LONG_TEXT,
     NO_SPILL,
     OF_BLANKS,
     OF_CRITERIA,
+    OF_JOINED_TEXTS,
+    OF_KEYS,
     OF_SURE_ERRORS,
     ONLY_ONE_FAILS,
     OTHER_TILDE,
@@ -45,6 +49,9 @@ from addin.workbook.calculation.reading.oddities import (
     has_other_tilde,
     is_day,
     is_hardly_any,
+    is_long_key,
+    is_long_part,
+    is_long_part_of_key,
     is_odd_text,
     odd_input,
 )
@@ -206,12 +213,29 @@ class Proof:
         }
         odd |= {each.place: OTHER_MARKS for each in formulas if self._has_format_in_cell(each)}
         odd |= {each.place: OTHER_TILDE for each in formulas if self._has_other_tilde(each)}
+        odd |= {each.place: why for each in formulas if (why := self._has_long_texts(each))}
         odd |= {each.place: COUNTS_ODD_TEXTS for each in formulas if self._counts_odd_texts(each)}
         odd |= {
             each.place: HARDLY_ANY for each in formulas if is_hardly_any(each.shape.functions, self._one_shown(each))
         }
         blank = {each.place: BLANK for each, value in pairs if value is None and each.shape.functions & OF_BLANKS}
         return self._losing_digits(formulas) | odd, blank
+
+    def _has_long_texts(self, formula: BookFormula) -> str:
+        """Return why the length of texts may decide on the result; empty where it does not."""
+        shape = formula.shape
+        joins = shape.joins_texts or shape.functions & OF_JOINED_TEXTS
+        if shape.functions & OF_KEYS:
+            counts = bool(shape.functions & OF_CRITERIA)
+            if self._reads(formula, is_long_part_of_key if joins else is_long_key, areas=counts):
+                return LONG_KEY
+        return LONG_TEXT if joins and self._reads(formula, is_long_part, areas=True) else ""
+
+    def _reads(self, formula: BookFormula, is_it: Callable[[Any], bool], *, areas: bool) -> bool:
+        """Return whether a formula, a cell that it reads, or one of an area if asked for, has such a value."""
+        read = (each for each in formula.areas if areas or each[1].is_cell)
+        answers = self._shown.answers.values() if formula.shape.sites else ()
+        return any(map(is_it, (*formula.shape.texts, *answers))) or any(self._shown.has(is_it, *each) for each in read)
 
     def _has_format_in_cell(self, formula: BookFormula) -> bool:
         """Return whether a number format that a formula reads is written for a language with a decimal comma."""

@@ -10,8 +10,8 @@ from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.engine_book import EngineBook
 from addin.workbook.calculation.influence import Place, SheetArea
 from addin.workbook.calculation.proving.snapshot import Snapshot
-from addin.workbook.calculation.reading.lookups import Order, searched_area
-from addin.workbook.calculation.reading.shapes import Piece
+from addin.workbook.calculation.reading.lookups import Order, mode_of, order_of, searched_area
+from addin.workbook.calculation.reading.shapes import Lookup, Piece, Searched
 
 _Part: TypeAlias = tuple[BookFormula, tuple[Piece, ...]]
 _OF_PLACE = frozenset(("ROW", "COLUMN", "INDIRECT", "OFFSET"))
@@ -30,11 +30,19 @@ class SortedLookups:
     def uncertain(self, formulas: Sequence[BookFormula]) -> Iterator[Place]:
         """The formulas that look up the nearest value where nothing is sorted."""
         looked = [(formula, lookup) for formula in formulas for lookup in formula.shape.lookups]
-        self._work_out((formula, part) for formula, each in looked for part in (each.wanted, each.among))
+        parts = ((formula, part) for formula, each in looked for part in (each.wanted, each.among, each.mode) if part)
+        self._work_out(parts)
         for formula, lookup in looked:
             order, sought = self._order((formula, lookup.among)), self._values((formula, lookup.wanted))
-            if order is None or sought is None or not all(order.is_certain(v, falls=lookup.falls) for v in sought):
+            if order is None or sought is None or not order.is_certain(sought, self._searched(formula, lookup)):
                 yield formula.place
+
+    def _searched(self, formula: BookFormula, lookup: Lookup) -> Searched:
+        """The order that the values need."""
+        if not lookup.mode:
+            return lookup.order
+        modes = self._values((formula, lookup.mode))
+        return Searched.UNKNOWN if modes is None or len(modes) > 1 else order_of(lookup.name, mode_of(*modes or [None]))
 
     def _work_out(self, parts: Iterable[_Part]) -> None:
         """Ask the engine for the parts that are more than cells, those with the same text once."""

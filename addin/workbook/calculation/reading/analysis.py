@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from addin.formulas.lexer import Token, is_readable, tokens
@@ -37,7 +38,6 @@ from addin.workbook.calculation.reading.shapes import (
     CallSite,
     Fixed,
     Guard,
-    Lookup,
     Names,
     Piece,
     Replacement,
@@ -67,7 +67,10 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
         if why := why_refused(read):
             raise _Refusal(why)
         tree = parsed(read)
-        reader = _Reader(found, names, namespace, frozenset(_introduced(tree)), _standing_for_values(tree, names))
+        introduced = frozenset(_introduced(tree))
+        if both := next(filter(names.is_defined, sorted(introduced)), None):
+            raise _Refusal(f"the name {both} stands for something else in the formula than in the book")
+        reader = _Reader(found, names, namespace, introduced, _standing_for_values(tree, names))
         found.gives_cells = gives_cells(tree, reader.is_cells)
         found.pieces = list(merged(reader.expression(tree)))
         if reader.is_noisy:
@@ -204,6 +207,9 @@ class _Reader:
             case "hole":
                 self._holes += 1
                 return [self._holes - 1]
+            case "join":
+                self.shape.joins_texts = True
+                return [node.text]
             case "operator":
                 return self._operator(node.text, is_first=place == 0)
             case "table":
@@ -246,9 +252,7 @@ class _Reader:
         self.shape.required += [(_moved(condition, moved), why) for condition, why in found.inner.required]
         guards = tuple(each for each in self._around.guards if not _mentions(each.pieces, self._around.handed))
         self.shape.sites += [_moved_site(site, moved, guards) for site in found.inner.sites]
-        self.shape.lookups += [
-            Lookup(_moved(each.wanted, moved), _moved(each.among, moved), each.falls) for each in found.inner.lookups
-        ]
+        self.shape.lookups += [each.with_parts(partial(_moved, by=moved)) for each in found.inner.lookups]
         return list(_moved(found.nudged if self.nudges and found.nudged else found.pieces, moved))
 
     def _call(self, node: CallNode, *, is_called: bool) -> list[Piece]:
@@ -283,8 +287,7 @@ class _Reader:
         self._mend(name, arguments)
         self.shape.required += [(self._around.alone(each), why) for each, why in conditions_of(name, arguments)]
         if looked := nearest(name, arguments):
-            wanted, among, falls = looked
-            self.shape.lookups.append(Lookup(self._around.alone(wanted), self._around.alone(among), falls))
+            self.shape.lookups.append(looked.with_parts(lambda part: self._around.alone(part) if part else ()))
         call: list[Piece] = [f"{name}(", *_joined(arguments), ")"]
         if not is_noisy(name):
             return call

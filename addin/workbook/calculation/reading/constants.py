@@ -22,6 +22,9 @@ _ODD_LETTER = re.compile(r"(?![ymdhsxk])[^\W\d_]|\[\$-F[48]00\]", re.IGNORECASE)
 _OTHER_MARKS = re.compile(r",(?=[#0?])(?![#0?]{3}(?![#0?]))(?![^;]*[.,])|\.[#0?]*,(?=[#0?])|\.[#0?]+\.|\.#+0")
 """Points and commas in a number format that mean something in languages with a decimal comma: `0,00`, `#.##0`."""
 
+_SEVERAL_PERCENT, _HALF_DAY = re.compile(r"%[^;\"]*%"), re.compile(r"a/p|A/p|a/P")
+ODD_SIGNS = "its format has signs that programs show differently"
+
 MAX_REPEATED = 2_000
 """Times; a cell holds 32,767 characters, and engines differ about what does not fit."""
 
@@ -39,6 +42,8 @@ def _odd_format(node: CallNode) -> str:
     """Return why a number format is doubtful: letters neither of a date nor quoted, or marks of another language."""
     match node.arguments[1:]:
         case [[Token(kind="text", text=text)]]:
+            if _SEVERAL_PERCENT.search(text) or _HALF_DAY.search(text):
+                return ODD_SIGNS
             plain = _NO_LETTERS.sub("", text[1:-1].replace('""', '"'))
             if _ODD_LETTER.search(plain) is not None:
                 return "its format has letters that mean something else in other programs, or nothing"

@@ -7,36 +7,61 @@ from itertools import pairwise
 from typing import Any
 
 from addin.formulas import Area
-from addin.workbook.calculation.reading.shapes import Piece
+from addin.workbook.calculation.reading.shapes import Lookup, Piece, Searched
 
-EXACT_IF = {"VLOOKUP": 3, "HLOOKUP": 3, "MATCH": 2, "LOOKUP": None}
-"""The argument with which a lookup finds nothing but the value itself."""
-_BY_HALVES_IF = {"XLOOKUP": 5, "XMATCH": 3}
-"""The argument with which a lookup searches by halves, whatever it looks for."""
+_MODE_AT = {"VLOOKUP": 3, "HLOOKUP": 3, "MATCH": 2, "LOOKUP": None, "XLOOKUP": 5, "XMATCH": 3}
+"""The argument that tells how a lookup searches."""
+_EXACT = frozenset(("0", "FALSE", ""))
+_FROM_AN_END = frozenset(("1", "-1", ""))
 _FIRST_COLUMN, _FIRST_ROW = ",0,1)", ",1,0)"
 _FIRST_LINE = {"VLOOKUP": _FIRST_COLUMN, "HLOOKUP": _FIRST_ROW}
 
 
-def nearest(name: str, arguments: Sequence[list[Piece]]) -> tuple[tuple[Piece, ...], tuple[Piece, ...], bool] | None:
-    """What is looked up, among which values, and whether those have to fall, where a lookup depends on their order."""
-    if len(arguments) < 2:
+def nearest(name: str, arguments: Sequence[Sequence[Piece]]) -> Lookup | None:
+    """Return what a lookup searches, where it depends on an order; None where it does not."""
+    if len(arguments) < 2 or name not in _MODE_AT:
         return None
-    if name in _BY_HALVES_IF:
-        mode = _written(arguments, _BY_HALVES_IF[name])
-        is_any_order, falls = mode in ("", "1", "-1"), mode == "-2"
-    elif name in EXACT_IF:
-        at = EXACT_IF[name]
-        has_mode = at is not None and len(arguments) > at
-        mode = _written(arguments, at or 0) if has_mode else "1"
-        is_any_order, falls = mode in ("0", "FALSE", ""), name == "MATCH" and mode == "-1"
+    at = _MODE_AT[name]
+    given = arguments[at] if at is not None and len(arguments) > at else None
+    mode: tuple[Piece, ...] = ()
+    if given is None:
+        order = order_of(name, "" if name[0] == "X" else "1")
+    elif all(isinstance(piece, str) for piece in given):
+        order = order_of(name, "".join(map(str, given)).upper())
     else:
-        return None
-    if is_any_order:
+        order, mode = Searched.UNKNOWN, tuple(given)
+    if order is Searched.IN_ANY_ORDER:
         return None
     among = tuple(arguments[1])
     if line := _FIRST_LINE.get(name):
         among = ("INDEX(", *among, line)
-    return tuple(arguments[0]), among, falls
+    return Lookup(name, tuple(arguments[0]), among, order, mode)
+
+
+def order_of(name: str, mode: str) -> Searched:
+    """Return the order that a lookup needs with this mode, as it is written.
+
+    >>> [str(order_of(*each)) for each in (("VLOOKUP", "FALSE"), ("MATCH", "-1"), ("XLOOKUP", "1"), ("XMATCH", "2"))]
+    ['any', 'falling', 'any', 'rising']
+    """
+    if mode in (_FROM_AN_END if name[0] == "X" else _EXACT):
+        return Searched.IN_ANY_ORDER
+    if mode not in ("1", "-1", "TRUE", "2", "-2"):
+        return Searched.UNKNOWN
+    return Searched.FALLING if mode == ("-2" if name[0] == "X" else "-1") and name[0] in "XM" else Searched.RISING
+
+
+def mode_of(value: Any) -> str:
+    """The mode of a lookup that a cell holds, as it would be written."""
+    match value:
+        case bool():
+            return str(value).upper()
+        case float():
+            return f"{value:g}"
+        case None:
+            return "0"
+        case _:
+            return "?"
 
 
 def searched_area(among: Sequence[Piece], area_at: Callable[[int], Area | None]) -> Area | None:
@@ -51,10 +76,6 @@ def searched_area(among: Sequence[Piece], area_at: Callable[[int], Area | None])
             return None
 
 
-def _written(arguments: Sequence[list[Piece]], at: int) -> str:
-    return "".join(map(str, arguments[at])).upper() if len(arguments) > at else ""
-
-
 class Order:
     """The order of the values among which lookups search, found out once for each kind of value."""
 
@@ -65,19 +86,25 @@ class Order:
         self._highest: dict[type, Any] = {}
         self._sorted: dict[tuple[type, bool], bool] = {}
 
-    def is_certain(self, wanted: Any, *, falls: bool = False) -> bool:
-        """Whether a search by halves and one from the beginning find the same: values are sorted, or all are below.
-
-        Values that have to fall are sorted the other way.
+    def is_certain(self, wanted: Iterable[Any], order: Searched) -> bool:
+        """Whether searches by halves and from the beginning find the same: values are in order, or all are below.
 
         >>> rising, mixed = Order([1.0, 2.0, 3.0]), Order([3.0, 1.0, None, "b", "C"])
-        >>> rising.is_certain(2.0), mixed.is_certain(2.0), mixed.is_certain(9e307), mixed.is_certain("B")
-        (True, False, True, True)
+        >>> [each.is_certain([2.0], Searched.RISING) for each in (rising, mixed)]
+        [True, False]
+        >>> mixed.is_certain([9e307, "B", None], Searched.RISING), rising.is_certain([2.0], Searched.FALLING)
+        (True, False)
         """
+        return order is Searched.IN_ANY_ORDER or all(self._is_certain(each, order) for each in wanted)
+
+    def _is_certain(self, wanted: Any, order: Searched) -> bool:
         kind = type(wanted)
         if wanted is None or kind is dict or kind not in self._values:
             return True
-        return (kind is float and wanted > self._highest_of(kind)) or self._is_sorted(kind, falls=falls)
+        if order is Searched.UNKNOWN:
+            return False
+        is_above = kind is float and wanted > self._highest_of(kind)
+        return is_above or self._is_sorted(kind, falls=order is Searched.FALLING)
 
     def _highest_of(self, kind: type) -> Any:
         if kind not in self._highest:

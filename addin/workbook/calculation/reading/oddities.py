@@ -27,6 +27,14 @@ OF_BLANKS = frozenset(
 OF_SURE_ERRORS = frozenset(("FLOOR", "CEILING", "MROUND", "XNPV", "NA", "DATE", "SUM"))
 """Functions whose errors are Excel's, in many results of it; another engine gives numbers."""
 
+OF_KEYS = OF_CRITERIA | {"VLOOKUP", "HLOOKUP", "MATCH", "LOOKUP"}
+"""Functions that look for a text, which may not be long in Excel."""
+OF_JOINED_TEXTS = frozenset(("CONCATENATE", "CONCAT", "TEXTJOIN", "REPT", "SUBSTITUTE"))
+LONGEST_KEY, LONG_PART_OF_KEY, LONG_PART = 255, 100, 10_000
+"""Letters: what Excel looks for, what may be a part of longer texts, and of those that do not fit into a cell."""
+
+LONG_KEY = "it looks for a text that may be longer than the 255 letters of which Excel finds any"
+LONG_TEXT = "it joins texts that may be longer than the 32,767 letters that a text of Excel has"
 COUNTS_ODD_VALUES = "it counts what looks like an error or a logical value"
 READS_DAY = "it may read a day from a text, and the book counts days from 1904"
 NO_SPILL = "it refers to the spill of a cell that holds no array formula"
@@ -36,6 +44,7 @@ HARDLY_ANY = "its rate is hardly any, and what rounding left of it programs show
 ONLY_ONE_FAILS = "one engine comes to an error, and another does not"
 SPLITS_BY_NOTHING = "it splits a text by nothing"
 MORE_THAN_THE_TEXT = "it looks for a delimiter more often than the text has letters"
+PARTS_OF_DAYS = "it counts parts of days, which programs round differently"
 UNSORTED_CLASSES = "it counts by classes that do not rise, which programs show in another order"
 OTHER_TILDE = "its criterion has a ~ in a place where programs read it differently"
 OTHER_SIZE = "it tests more or fewer cells than it adds up"
@@ -52,6 +61,21 @@ _DAY = re.compile(
 )
 _OTHER_TILDE = re.compile(r"~(?![*?])")
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+
+
+def is_long_key(value: Any) -> bool:
+    """Return whether a text is longer than any that Excel looks for."""
+    return isinstance(value, str) and len(value) > LONGEST_KEY
+
+
+def is_long_part_of_key(value: Any) -> bool:
+    """Return whether a text may be a part of one that is longer than any that Excel looks for."""
+    return isinstance(value, str) and len(value) > LONG_PART_OF_KEY
+
+
+def is_long_part(value: Any) -> bool:
+    """Return whether a text may be a part of one that no cell of Excel can hold."""
+    return isinstance(value, str) and len(value) > LONG_PART
 
 
 def is_odd_text(value: Any) -> bool:
@@ -160,6 +184,8 @@ def conditions_of(name: str, arguments: Sequence[Sequence[Piece]]) -> Iterator[t
     if name == "TEXTSPLIT":
         for delimiter in filter(None, arguments[1:3]):
             yield ("AND(LEN(", *delimiter, ")>0)"), SPLITS_BY_NOTHING
+    elif name in ("WORKDAY", "WORKDAY.INTL") and len(arguments) > 1:
+        yield ("AND(TRUNC(", *arguments[1], ")=(", *arguments[1], "))"), PARTS_OF_DAYS
     elif name == "FREQUENCY" and len(arguments) == 2:
         yield _rises(arguments[1]), UNSORTED_CLASSES
     elif name in ("TEXTBEFORE", "TEXTAFTER") and len(arguments) > 2 and arguments[2]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
@@ -104,14 +105,30 @@ class CallSite:
         return frozenset(piece.site for part in parts for piece in part if isinstance(piece, Answer))
 
 
+class Searched(StrEnum):
+    """The order in which values have to be, so that every search for the nearest one finds the same."""
+
+    RISING, FALLING = "rising", "falling"
+    IN_ANY_ORDER = "any"
+    UNKNOWN = "unknown"
+    """What the formula looks up decides on it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """A lookup of the nearest value: what is looked up, and where."""
+    """A lookup of the nearest value: what is looked up, where, and in which order that has to be."""
 
+    name: str
     wanted: tuple[Piece, ...]
     among: tuple[Piece, ...]
-    falls: bool = False
-    """Whether the values have to fall."""
+    order: Searched
+    mode: tuple[Piece, ...] = ()
+    """What decides on the order, where that is not written into the formula."""
+
+    def with_parts(self, change: Callable[[tuple[Piece, ...]], Sequence[Piece]]) -> Lookup:
+        """Return it with all its parts changed."""
+        wanted, among, mode = (tuple(change(each)) for each in (self.wanted, self.among, self.mode))
+        return replace(self, wanted=wanted, among=among, mode=mode)
 
 
 @dataclass(eq=False)
@@ -143,6 +160,7 @@ class Shape:
     """The references that have to be one cell."""
     is_call: bool = False
     """Whether it is one call of ours and nothing else."""
+    joins_texts: bool = False
     joins_or_subtracts: bool = False
     gives_several: bool = False
     """Whether it may come to several values, even from single ones."""
@@ -220,6 +238,7 @@ class Shape:
         self.areas += other.areas
         self.rows += other.rows
         self.calls_ours = self.calls_ours or other.calls_ours
+        self.joins_texts = self.joins_texts or other.joins_texts
         self.joins_or_subtracts = self.joins_or_subtracts or other.joins_or_subtracts
 
 
@@ -238,6 +257,10 @@ class Replacement:
 
 class Names(Protocol):
     """A lookup of names and table references; see `addin.workbook.calculation.names`."""
+
+    def is_defined(self, text: str, /) -> bool:
+        """Return whether the book has a name or a table of this name."""
+        ...
 
     def name(self, text: str) -> Replacement:
         """Return what a defined name stands for."""

@@ -7,8 +7,10 @@ import pytest
 from openpyxl.worksheet.formula import DataTableFormula
 from xlsxwriter import Workbook
 
+from addin.workbook.calculation.calculation import HIDDEN_ROWS
 from addin.workbook.calculation.proving.proof import LOSES_DIGITS, NOT_SORTED
-from addin.workbook.calculation.reading.oddities import HARDLY_ANY, UNSORTED_CLASSES
+from addin.workbook.calculation.reading.constants import ODD_SIGNS
+from addin.workbook.calculation.reading.oddities import HARDLY_ANY, LONG_KEY, LONG_TEXT, PARTS_OF_DAYS, UNSORTED_CLASSES
 from addin.workbook.calculation.results import IN_A_CIRCLE
 from addin.workbook.freeze import StaleValuesError, freeze_book
 from addin.workbook.refresh.refresh import refresh_book
@@ -245,3 +247,102 @@ async def test_what_rests_on_a_spill_without_room_is_left_too(service: EmbeddedS
     assert set(_reasons(report)) == {(1, 10), (1, 12), (2, 12), (3, 23), (1, 25), (2, 25)}
     assert [(note.where, "table Tbl" in note.why) for note in report.kept] == [("Sheet1!V3", True)]
     assert values(path, "Sheet1", "J1", "J2", "L1", "V3", "V4", "W4", "Y1", "Y2") == [1, None, 1, 7, None, None, 1, 7]
+
+
+LONG = {"B1": "x" * 300, "B2": "short", "C1": 1, "C2": 2, "D1": "y" * 20_000, "E1": "z" * 150}
+
+
+@pytest.mark.parametrize(
+    ("formula", "reason"),
+    [
+        ("VLOOKUP(B1,B1:C2,2,FALSE)", LONG_KEY),
+        ("MATCH(B1,B1:B2,0)", LONG_KEY),
+        ("COUNTIF(B1:B2,B1)", LONG_KEY),
+        ("SUMIFS(C1:C2,B1:B2,B1)", LONG_KEY),
+        ('IFERROR(MATCH(B1,B1:B2,0),"none")', LONG_KEY),
+        ('COUNTIF(B1:B2,"*"&C1&"*")', LONG_KEY),
+        ("MATCH(E1&E1,E1:E2,0)", LONG_KEY),
+        ("LEN(D1&D1)", LONG_TEXT),
+        ("IFERROR(LEN(CONCATENATE(D1,D1)),0)", LONG_TEXT),
+        ("VLOOKUP(B2,B1:C2,2,FALSE)", ""),
+        ("COUNTIF(C1:C2,1)", ""),
+        ("LEN(B1&B1)", ""),
+    ],
+)
+async def test_texts_that_are_too_long_for_excel_are_left(
+    service: EmbeddedService, tmp_path: Path, formula: str, reason: str
+):
+    book = make_book(tmp_path / "book.xlsx", {"A1": CALL, **LONG, "H5": f"=IF(A1>0,{formula},0)"})
+    assert list(_reasons(await _refreshed(service, book)).values()) == ([reason] if reason else [])
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "_xlfn.LET(_xlpm.Tax,1,_xlpm.Tax)+Tax",
+        "_xlfn.LET(_xlpm.Tax,Tax*2,_xlpm.Tax+1)",
+        "IFERROR(_xlfn.LET(_xlpm.TAX,Tax*2,_xlpm.TAX+1),0)",
+        "IFERROR(Tax*_xlfn.REDUCE(0,B1:B3,_xlfn.LAMBDA(_xlpm.a,_xlpm.tax,_xlpm.a+_xlpm.tax)),0)",
+    ],
+)
+async def test_a_name_of_the_book_and_of_the_formula_is_left(service: EmbeddedService, tmp_path: Path, formula: str):
+    path = make_book(tmp_path / "book.xlsx", {"A1": CALL, **NUMBERS, "H5": f"={formula}+A1*0"})
+    book = openpyxl.load_workbook(path)
+    book.defined_names["Tax"] = openpyxl.workbook.defined_name.DefinedName("Tax", attr_text="0.19")
+    book.save(path)
+    [reason] = _reasons(await _refreshed(service, path)).values()
+    assert reason == "the name tax stands for something else in the formula than in the book"
+
+
+@pytest.mark.parametrize(
+    ("formula", "is_left"),
+    [
+        ("MATCH(5,{9;3;7;5;8},B1)", True),
+        ("MATCH(5,{9;3;7;5;8},B1+0)", True),
+        ("MATCH(5,{1;3;5},B1)", False),
+        ("MATCH(5,{1;9;4;3},B4)", True),
+        ("MATCH(4,{9;4;3},B4)", False),
+        ("MATCH(5,{9;3;7;5;8},B5)", False),
+        ("VLOOKUP(2,C1:D3,2,B3)", True),
+        ("VLOOKUP(2,C1:D3,2,B6)", False),
+        ("_xlfn.XLOOKUP(2,C1:C3,D1:D3,0,0,B2)", True),
+        ("_xlfn.XLOOKUP(2,C1:C3,D1:D3,0,0,B1)", False),
+        ("_xlfn.XMATCH(2,C1:C3,0,Half)", True),
+    ],
+)
+async def test_how_a_lookup_searches_may_stand_in_a_cell(
+    service: EmbeddedService, tmp_path: Path, formula: str, is_left: bool
+):
+    cells = {"B1": 1, "B2": 2, "B3": True, "B4": -1, "B5": 0, "B6": False, "C1": 3, "C2": 1, "C3": 2, "D1": 1, "D2": 2}
+    path = make_book(tmp_path / "book.xlsx", {"A1": CALL, **cells, "D3": 3, "H5": f"={formula}+A1*0"})
+    book = openpyxl.load_workbook(path)
+    book.defined_names["Half"] = openpyxl.workbook.defined_name.DefinedName("Half", attr_text="Sheet1!$B$2")
+    book.save(path)
+    assert list(_reasons(await _refreshed(service, path)).values()) == ([NOT_SORTED] if is_left else [])
+
+
+@pytest.mark.parametrize(
+    ("formula", "reason"),
+    [
+        ('TEXT(A1,"0%%")', ODD_SIGNS),
+        ('TEXT(A1,"h:mm a/p")', ODD_SIGNS),
+        ("WORKDAY(45658+A1*0,-1.9)", PARTS_OF_DAYS),
+        ("SUBTOTAL(109,B1:B8)+A1*0", HIDDEN_ROWS),
+    ],
+)
+async def test_signs_parts_of_days_and_rows_without_height_are_left(
+    service: EmbeddedService, tmp_path: Path, formula: str, reason: str
+):
+    path = make_book(tmp_path / "book.xlsx", {"A1": CALL, **NUMBERS, "H5": f"={formula}"})
+    book = openpyxl.load_workbook(path)
+    book["Sheet1"].row_dimensions[3].height = 0.1
+    book.save(path)
+    assert _reasons(await _refreshed(service, path)) == {(5, 8): reason}
+
+
+async def test_rows_that_are_hidden_unless_told_are_not_counted(service: EmbeddedService, tmp_path: Path):
+    path = make_book(tmp_path / "book.xlsx", {"A1": CALL, **NUMBERS, "H5": "=AGGREGATE(9,5,B1:B8)+A1*0"})
+    book = openpyxl.load_workbook(path)
+    book["Sheet1"].sheet_format.zeroHeight = True
+    book.save(path)
+    assert _reasons(await _refreshed(service, path)) == {(5, 8): HIDDEN_ROWS}
