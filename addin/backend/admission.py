@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from addin.backend.http import BodyLimits, address_of, declared_bytes, is_on_this_machine, read_body, user_key
-from addin.backend.limits.accounts import VALUE_BYTES, account_of
+from addin.backend.limits.accounts import UNPROVEN_WAITS_S, VALUE_BYTES, WAITS_S, account_of
 from addin.backend.sign_in.person import person_in
 from addin.backend.state import BackendState
 from addin.backend.tenants import Tenant, limits_of
@@ -67,7 +67,6 @@ async def admitted_batch(request: Request, backend: BackendState) -> AsyncIterat
     limits, settings = limits_of(backend.settings), backend.settings
     body_limits = BodyLimits(settings.max_body_bytes, "setting max_body_bytes", settings.receive_timeout_s)
     async with admitted_body(request, backend, body_limits, limits.check_values) as (tenant, body):
-        account_of(request).grow(VALUE_BYTES * limits.check_values(body))
         yield tenant, await calls_in_turns(body, limits)
 
 
@@ -85,7 +84,8 @@ async def admitted_body(
 
     A key that is not known to work takes a place only when the request has arrived, so that who sends slowly keeps
     nobody out; what is large in bytes, or in values by `values_in`, is worked on only once the service has accepted it.
-    So is everything that `needs_proof`, because it takes much time. `enter` is called once it is known who pays, where
+    So is everything that `needs_proof`, because it takes much time, and what finds no room among the keys that are not
+    known yet, as when an office opens its books at nine. `enter` is called once it is known who pays, where
     possible before the body is read, and raises where there is no place.
     """
     key, account = await _key(request, backend), account_of(request)
@@ -96,27 +96,37 @@ async def admitted_body(
         raise HTTPException(401, f"no API key was sent; a request of more than {GUEST_BYTES:,} bytes needs one")
     async with AsyncExitStack() as stack:
 
-        async def opened() -> Tenant:
-            return await stack.enter_async_context(backend.tenant(key, address_of(request)))
+        async def opened(*, must_be_proven: bool) -> Tenant:
+            tenant = await stack.enter_async_context(backend.tenant(key, address_of(request)))
+            if must_be_proven:
+                await paid(tenant)
+            return tenant
 
-        async def proven() -> Tenant:
-            tenant = await opened()
+        async def paid(tenant: Tenant) -> None:
             if not backend.trusts(tenant):
                 await _prove(tenant)
             _pay(request, backend, tenant)
-            return tenant
 
         if backend.knows(key) or declared_bytes(request) > UNPROVEN_BYTES:
-            tenant = await proven()
+            tenant = await opened(must_be_proven=True)
             enter()
-            yield tenant, await read_body(request, limits, account.grow)
+            body = await read_body(request, limits, account.grow_in_turn)
+            await account.grow_in_turn(VALUE_BYTES * values_in(body))
+            yield tenant, body
             return
         most = min(GUEST_BYTES if is_guest else UNPROVEN_BYTES, limits.max_bytes)
         small = BodyLimits(most, "larger ones need a key that the service accepts", limits.timeout_s)
-        body = await read_body(request, small, account.grow)
-        is_much = needs_proof or values_in(body) > UNPROVEN_VALUES
-        tenant = await proven() if is_much else await opened()
+        body = await read_body(request, small, account.grow_in_turn)
+        values = values_in(body)
+        tenant = await opened(must_be_proven=needs_proof or values > UNPROVEN_VALUES)
         enter()
+        try:
+            await account.grow_in_turn(VALUE_BYTES * values, WAITS_S if account.is_proven else UNPROVEN_WAITS_S)
+        except HTTPException:
+            if account.is_proven or is_guest:
+                raise
+            await paid(tenant)
+            await account.grow_in_turn(VALUE_BYTES * values)
         yield tenant, body
 
 
@@ -142,7 +152,7 @@ def owned_backend(request: Request) -> BackendState:
 async def _prove(tenant: Tenant) -> None:
     """Ask the service for the quota unless the store knows it, which then is at most one request."""
     try:
-        await tenant.client.quota()
+        await tenant.client.quota(meter=tenant.batches.late)  # told with the next answer
     except (AuthenticationError, MissingKeyError) as error:
         raise HTTPException(401, reason(error, "This")) from None
     except DataServiceError as error:

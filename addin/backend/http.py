@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -89,8 +89,10 @@ class BodyLimits:
     timeout_s: float
 
 
-async def read_body(request: Request, limits: BodyLimits, hold: Callable[[int], None] = lambda _: None) -> bytes:
-    """The whole body; `hold` is told of its bytes as they arrive, and raises where there is no room for them.
+async def read_body(
+    request: Request, limits: BodyLimits, hold: Callable[[int], Awaitable[object]] | None = None
+) -> bytes:
+    """The whole body; `hold` is told of its bytes as they arrive, and waits or raises where there is no room for them.
 
     Raises `HTTPException`: 413 as soon as it is larger than allowed, 408 if it does not arrive in time.
     """
@@ -103,7 +105,8 @@ async def read_body(request: Request, limits: BodyLimits, hold: Callable[[int], 
             async for chunk in request.stream():
                 if len(body) + len(chunk) > limits.max_bytes:
                     raise too_large
-                hold(len(chunk))
+                if hold is not None:
+                    await hold(len(chunk))
                 body += chunk
     except TimeoutError:
         raise HTTPException(

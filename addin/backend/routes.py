@@ -17,7 +17,7 @@ from starlette.routing import Route
 from addin.backend.admission import admitted_batch, admitted_tenant, note_spent, owned_backend, who_is_there
 from addin.backend.answers import BatchAnswer
 from addin.backend.http import JsonResponse, read_members, read_message
-from addin.backend.limits.accounts import account_of, busy
+from addin.backend.limits.accounts import account_of
 from addin.backend.operation.facts import facts_of, may_scrape
 from addin.backend.operation.metrics import MEDIA_TYPE
 from addin.backend.state import BackendState, quota_shortfall
@@ -93,9 +93,8 @@ async def _answered(request: Request, tenant: Tenant, calls: Sequence[bytes], po
     if backend.settings.background_refresh and tenant is backend.own:
         backend.recent_calls.add(calls, time.time())
     where = WHERE_ASKED.get(asked.get("asks", "")) or _elsewhere(request, backend)
-    may_be_pending = asked.get("pending") == "yes"
-    if may_be_pending and not backend.has_room_to_load(tenant, WANTED_BYTES * len(calls)):
-        raise busy()
+    # Where too much is pending already, the post waits for its answers: what it takes meanwhile is in its account.
+    may_be_pending = asked.get("pending") == "yes" and backend.has_room_to_load(tenant, WANTED_BYTES * len(calls))
     lost = [each for each in asked.get("lost", "").split(",")[:MOST_LOST] if each]
     await tenant.told.have_ended(lost, LEFT_ENDS_WITHIN_S)
     async with tenant.turn():
@@ -273,7 +272,6 @@ async def probe_contract(request: Request) -> Response:
             problem = reason(error, "This")
         spent = tenant.client.requests_sent - before
         backend.requests_total += spent
-        backend.metrics.requests.inc(spent)
         await note_spent(request, backend, spent)
         if not problem:
             await backend.refresh(tenant, force=False)

@@ -282,6 +282,8 @@ class BackendState:
     async def measures(self) -> WorkerMeasures:
         """Return what this process holds now."""
         tenants, users = [self.own, *self._users], [each for each in self._users if each.proven]
+        for each in tenants:
+            each.count_spent()
         return WorkerMeasures(
             users=[each.scope or await each.client.scope() or "" for each in users],
             users_bytes=sum(each.held_bytes for each in tenants),
@@ -319,7 +321,8 @@ class BackendState:
 
     def _open(self, key: str | None, *, share: int = 1) -> Tenant:
         client = open_client(self.settings, key, self.store, share=share, transport=self._connections)
-        return Tenant(self.settings, client, generation=next(self._generations), share=share)
+        spent, generation = self.metrics.requests.inc, next(self._generations)
+        return Tenant(self.settings, client, generation=generation, share=share, spent=spent)
 
 
 def quota_shortfall(cost: Cost, quota: Quota | None, settings: Settings) -> str | None:

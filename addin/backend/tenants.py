@@ -16,6 +16,7 @@ from math import ceil
 from starlette.exceptions import HTTPException
 
 from addin.backend.http import RETRY_AFTER_S
+from addin.backend.limits.accounts import WAITS_S
 from addin.backend.limits.new_keys import NewKeys
 from addin.backend.workers.refreshes import Refreshed
 from addin.config.consent import consent_for
@@ -47,6 +48,9 @@ MAX_UNPROVEN_OF_ADDRESS = MAX_UNPROVEN // 2
 WEIGHED_EVERY_S = 1.0
 """How often it is looked at how much all hold: with hundreds of them that takes as long as a small batch."""
 
+LOOKS_EVERY_S = 0.1
+"""How often a new key without a place looks for one: they become free as the service accepts others."""
+
 UNPROVEN_IDLE_S = 30.0
 """A key that was not accepted by then is forgotten."""
 
@@ -57,8 +61,19 @@ IDLE_S = 3_600.0
 class Tenant:
     """One key's client and everything that depends on its answers, within one `share`-th of the memory."""
 
-    def __init__(self, settings: Settings, client: AsyncClient, *, generation: int, share: int = 1) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        client: AsyncClient,
+        *,
+        generation: int,
+        share: int = 1,
+        spent: Callable[[int], object] = lambda _: None,
+    ) -> None:
         self.client = client
+        self._spent = spent
+        """Called with how many more requests the client has spent, whoever is told of them and when."""
+        self._counted = 0
         self.session = Session(client)
         self.cache = ResponseCache(settings.memo_bytes // share)
         self.consent = consent_for(client, settings)
@@ -152,9 +167,16 @@ class Tenant:
         self.loads.forget()
         self.consent.reset()
 
+    def count_spent(self) -> None:
+        """Count what was spent since the last time."""
+        sent = max(self._counted, self.client.requests_sent)  # what was sent and not counted is given back later
+        self._spent(sent - self._counted)
+        self._counted = sent
+
     async def aclose(self) -> None:
         """End what is under way."""
         await self.loads.aclose()
+        self.count_spent()
         await self.client.aclose()
 
     async def retire(self) -> None:
@@ -217,8 +239,8 @@ class UserTenants:
 
     @asynccontextmanager
     async def tenant(self, key: str, address: str) -> AsyncIterator[Tenant]:
-        """The tenant of `key`, open inside the block; raises `HTTPException` 429 or 503 for too many unknown keys."""
-        tenant = self._find(key, address)
+        """The tenant of `key`, open inside the block; raises `HTTPException` 429 or 503 for too many new keys."""
+        tenant = await self._find(key, address)
         tenant.used_at = self._clock()
         try:
             async with tenant.in_use():
@@ -235,28 +257,42 @@ class UserTenants:
         self._proven.clear()
         self._unproven.clear()
 
-    def _find(self, key: str, address: str) -> Tenant:
-        for known in (self._proven, self._unproven):
-            if key in known:
-                known.move_to_end(key)
-                return known[key]
-        wait_s = self._new_keys.wait_s(address, self._clock())
-        if wait_s > 0:
-            raise HTTPException(
-                429,
-                f"too many unknown keys from {address}; try again in {ceil(wait_s)} s (setting max_new_keys)",
-                headers={"retry-after": str(ceil(wait_s))},
-            )
+    async def _find(self, key: str, address: str) -> Tenant:
+        """The tenant of a key; a new one waits until there is a place for it, as others end or are accepted."""
+        ends = self._clock() + WAITS_S
+        while True:
+            for known in (self._proven, self._unproven):
+                if key in known:
+                    known.move_to_end(key)
+                    return known[key]
+            refusal = self._refusal(address)
+            if refusal is None:
+                tenant = self._unproven[key] = self._open(key)
+                tenant.address = address
+                return tenant
+            if self._clock() >= ends or not any(tenant.users for tenant in self._unproven.values()):
+                raise refusal
+            await asyncio.sleep(LOOKS_EVERY_S)
+
+    def _refusal(self, address: str) -> HTTPException | None:
+        """Return why there is no place for a new key; None where there is, which then is one of the address's."""
+        for key, tenant in tuple(self._unproven.items()):
+            self._admit(key, tenant.address)
         waiting = [tenant.address for tenant in self._unproven.values() if tenant.users]
         if len(waiting) >= MAX_UNPROVEN or waiting.count(address) >= MAX_UNPROVEN_OF_ADDRESS:
-            raise HTTPException(
+            return HTTPException(
                 503,
                 "too many keys are new at the moment; try again in a few seconds",
                 headers={"retry-after": str(RETRY_AFTER_S)},
             )
-        tenant = self._unproven[key] = self._open(key)
-        tenant.address = address
-        return tenant
+        wait_s = self._new_keys.wait_s(address, self._clock())
+        if wait_s > 0:
+            return HTTPException(
+                429,
+                f"too many unknown keys from {address}; try again in {ceil(wait_s)} s (setting max_new_keys)",
+                headers={"retry-after": str(ceil(wait_s))},
+            )
+        return None
 
     def _admit(self, key: str, address: str) -> None:
         """Give a key that the service has accepted its place among the users."""

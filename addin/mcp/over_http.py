@@ -137,7 +137,7 @@ class Callers:
                     self._backend.settings.receive_timeout_s,
                 )
                 # A key takes a place only when its call has arrived, so that who sends slowly keeps nobody out.
-                body = await read_body(request, limits, account.grow)
+                body = await read_body(request, limits, account.grow_in_turn)
                 tenant = await stack.enter_async_context(self._backend.tenant(key, address_of(request)))
                 if self._backend.trusts(tenant):
                     account.pay_as(f"tenant {id(tenant)}", is_only=key is None)

@@ -327,10 +327,13 @@ class AsyncClient(Endpoints):
         """The requests this client has spent so far; a refused key spends none."""
         return self._usage.sent
 
-    async def quota(self) -> Quota:
-        """The quota last seen; only if none was ever seen, one request for the indices, which are then cached."""
+    async def quota(self, *, meter: Meter | None = None) -> Quota:
+        """The quota last seen; only if none was ever seen, one request for the indices, which are then cached.
+
+        `meter` counts it.
+        """
         if await self.look_up_quota() is None:
-            await self.read(IndicesResource())
+            await self.read(IndicesResource(), meter=meter)
         if (seen := self.quota_now) is None:
             raise UnavailableError("its answers hold no quota headers")
         return seen

@@ -119,6 +119,9 @@ PLAN = [
     Planned(
         "Incidents of the operations page, ended by its commands", "hosted.incidents", "--rounds", 1, 200, is_alone=True
     ),
+    Planned(
+        "Mornings foretold by few, and what Prometheus counts", "hosted.mornings", "--users", 300, 300, is_alone=True
+    ),
     Planned("Callers who do not read their answers", "hosted.unread", "--callers", 400, 500, is_alone=True),
     Planned("Soak: one backend under load, in seconds", "hosted.soak --seed 1", "--seconds", 1800, 1800, is_alone=True),
 ]

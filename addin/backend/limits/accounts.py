@@ -36,6 +36,15 @@ ADDRESS_PART = 2
 PAYER_PART = 2
 """Of the budget, each key has one such part, where there are several."""
 
+WAITS_S = 10.0
+"""How long requests of keys that the service accepts wait for room: at nine everybody opens their books."""
+
+UNPROVEN_WAITS_S = 2.0
+"""How long those of other keys do; then the key is proven, which may cost it a request."""
+
+WAITING_PART = 4
+"""Of the budget, requests that wait for room hold at most one such part: the others would have none to end in."""
+
 CROWD = 16
 """Requests under way, beyond which others begin one after another: four hundred that begin together take a second."""
 
@@ -52,6 +61,8 @@ class MemoryBudget:
         self.held = 0
         self._payers: Counter[str] = Counter()
         self._unproven = 0
+        self._waiting: list[tuple[Account, int, asyncio.Future[None]]] = []
+        """Accounts that wait for room, how much, and what ends their wait."""
 
     @contextmanager
     def account(self, address: str) -> Iterator[Account]:
@@ -73,13 +84,39 @@ class MemoryBudget:
         if not self._payers[account.payer]:
             del self._payers[account.payer]
         self._unproven += 0 if account.is_proven else amount
+        if amount < 0:
+            self._let_in()
+
+    async def wait(self, account: Account, amount: int, within_s: float) -> None:
+        """Let the account hold so much more once there is room; raises `HTTPException` 503 if it is not in time."""
+        if sum(each.held for each, _, _ in self._waiting) + account.held > self.capacity // WAITING_PART:
+            raise busy()
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        entry = (account, amount, turn)
+        self._waiting.append(entry)
+        try:
+            async with asyncio.timeout(within_s):
+                await turn
+        except TimeoutError:
+            raise busy() from None
+        finally:
+            if entry in self._waiting:
+                self._waiting.remove(entry)
+
+    def _let_in(self) -> None:
+        """Give those who wait what has become free, in their order; a large one lets smaller ones pass."""
+        for entry in tuple(self._waiting):
+            account, amount, turn = entry
+            if not turn.done() and self.has_room(account, amount):
+                self._waiting.remove(entry)
+                account.grow(amount)
+                turn.set_result(None)
 
     def has_room(self, account: Account, amount: int) -> bool:
         """Return whether the account may hold so much more."""
         of_payer = self._payers[account.payer] + amount
         if not account.is_proven:
-            most = self.capacity // UNPROVEN_PART
-            return self._unproven + amount <= most and of_payer <= most // ADDRESS_PART
+            return self._unproven + amount <= self.capacity // UNPROVEN_PART and of_payer <= account.most
         is_within = self.held + amount <= self.capacity and of_payer <= account.most
         return is_within or self.held - self._unproven == account.held
 
@@ -92,7 +129,7 @@ class Account:
         self.payer = f"address {address}"
         self.turns = CallerTurns(budget.processor, self.payer)
         self.is_proven = False
-        self.most = 0
+        self.most = budget.capacity // UNPROVEN_PART // ADDRESS_PART
         self.held = 0
 
     def grow(self, amount: int) -> None:
@@ -101,6 +138,13 @@ class Account:
             raise busy()
         self.held += amount
         self._budget.change(self, amount)
+
+    async def grow_in_turn(self, amount: int, within_s: float = WAITS_S) -> None:
+        """Hold so much more as soon as there is room for it; raises `HTTPException` 503 if it is not in time."""
+        if self.held + amount > self.most or self._budget.has_room(self, amount):
+            self.grow(amount)
+        else:
+            await self._budget.wait(self, amount, within_s)
 
     def hold(self, amount: int) -> None:
         """Hold so much in place of what it held; raises `HTTPException` 503 where there is no room for that."""

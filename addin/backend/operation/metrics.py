@@ -115,7 +115,6 @@ class Metrics:
             for result, count in results(unusual).items():
                 self._cells.labels(result).inc(count)
         self._batches.labels("yes" if requests else "no").inc()
-        self.requests.inc(requests)
 
     def worked(self, seconds: float, is_proven: bool) -> None:
         """Count processor time of a caller."""

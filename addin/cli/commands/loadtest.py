@@ -31,6 +31,9 @@ def loadtest(
         float, typer.Option(min=0, help="Seconds in which they come in the morning; 0: all at once.")
     ] = 0,
     cold: Annotated[bool, typer.Option("--cold", help="Let the backend named ask for everything again first.")] = False,
+    predict: Annotated[
+        int, typer.Option(min=0, max=100_000, help="Tell from these users how long so many would wait.")
+    ] = 0,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Workers of the made-up backend.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -38,13 +41,15 @@ def loadtest(
 
     In the morning each user's cells are loaded from the service, nine signals each: the made-up backend begins with an
     empty cache. A backend that is named asks for what it does not know, with --cold for everything again, which costs
-    each key nine requests. The rounds after that spend none.
+    each key nine requests. The rounds after that spend none. Those who come --within some seconds come mostly in the
+    middle of them. With --predict the users come all at once, and the waits of so many more are told from theirs.
 
     \b
     Examples:
       addin loadtest
       addin loadtest --users 200 --large 100000
       addin loadtest --users 300 --within 60 --workers 4
+      addin loadtest --users 40 --predict 300 --within 60 --workers 4
       addin loadtest https://addin.example.com --keys keys.txt --users 50
     """
     from addin.cli.load.own_backend import own_backend
@@ -64,7 +69,8 @@ def loadtest(
         else:
             address, given = _address_in(url, with_keys=keys is not None), _keys_in(keys, users, 1 if large else 0)
         verify = True if url is None else trusted(load_settings().ca_file)
-        plan = LoadPlan(address, given[:users], given[users : users + 1], cells, large, rounds, within, cold, verify)
+        beside = given[users : users + 1]
+        plan = LoadPlan(address, given[:users], beside, cells, large, rounds, within, cold, verify, predict)
         report = asyncio.run(run(plan, lambda line: echo(line, err=True)))
     if as_json:
         print_json(report.members())
@@ -111,7 +117,7 @@ def _keys_in(file: Path | None, users: int, beside: int) -> Sequence[str | None]
 def _print(report: LoadReport) -> None:
     from rich.console import Console
 
-    from addin.cli.load.report import MOST_REASONS
+    from addin.cli.load.users import MOST_REASONS
     from addin.cli.output import plain_table
 
     table = plain_table(show_header=True)
@@ -121,10 +127,15 @@ def _print(report: LoadReport) -> None:
     for name, times in report.rounds.items():
         shown = [f"{1000 * times.percentile(percent):,.0f} ms" for percent in PERCENTILES]
         table.add_row(name, f"{len(times.seconds):,}", *shown, f"{times.errors:,}")
+    for name, times in report.predicted.items():
+        shown = [f"{1000 * times.percentile(percent):,.0f} ms" for percent in PERCENTILES]
+        table.add_row(f"{name}, predicted", f"{report.predicted_users:,}", *shown, "")
     Console(markup=False, highlight=False).print(table)
     for name, times in report.rounds.items():
         for reason, count in times.reasons.most_common(MOST_REASONS):
             echo(f"{count:,} cells {name}: {printable(reason)}")
+    for name, queue in report.queues.items():
+        echo(f"Median {name}: {queue}.")
     if report.ratio is not None:
         echo(f"Beside the large batch, p99 is {report.ratio:.2f} times what it is without.")
     if report.bytes_per_user is not None:

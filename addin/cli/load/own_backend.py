@@ -20,10 +20,12 @@ STOP_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class OwnBackend:
-    """Its address, and a key for each user."""
+    """Its address, a key for each user, its first process, and what the service before which it stands has stored."""
 
     url: str
     keys: tuple[str, ...]
+    pid: int
+    store: Store
 
 
 @contextmanager
@@ -37,16 +39,17 @@ def own_backend(users: int, workers: int) -> Iterator[OwnBackend]:
         service = stack.enter_context(running(store))
         keys = tuple(store.create_key("pro", label=f"user {number}") for number in range(users))
         environ = _environ(folder, service.url, users)
-        yield OwnBackend(stack.enter_context(_started(environ, workers)), keys)
+        process = stack.enter_context(_started(environ, workers))
+        yield OwnBackend(_address(process), keys, process.pid, store)
 
 
 @contextmanager
-def _started(environ: Mapping[str, str], workers: int) -> Iterator[str]:
-    """`addin serve` in a process of its own; its address."""
+def _started(environ: Mapping[str, str], workers: int) -> Iterator[subprocess.Popen[str]]:
+    """`addin serve` in a process of its own, which tells its address."""
     command = [sys.executable, "-m", "addin.cli.main", "serve", "--http", "--port", "0", "--workers", str(workers)]
     with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - ours
         try:
-            yield _address(process)
+            yield process
         finally:
             process.terminate()
             try:

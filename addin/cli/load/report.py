@@ -10,7 +10,9 @@ from typing import Any
 
 import httpx
 
-from addin.cli.load.users import IDLE_S, TIMEOUT_S, Times, User, held_bytes, timed_round, user_of
+from addin.cli.load.backend_measures import BackendMeasures, measured
+from addin.cli.load.prediction import in_line, stretched
+from addin.cli.load.users import IDLE_S, TIMEOUT_S, Times, User, arrivals, timed_round, user_of
 from addin.errors import AddinError
 
 SLUGS = ("us-cpi", "us-10y", "sp-500", "cboe.vix", "btc-usd", "eth-usd", "fx.eur-usd", "fx.usd-jpy", "wb.gold")
@@ -18,7 +20,8 @@ SLUGS = ("us-cpi", "us-10y", "sp-500", "cboe.vix", "btc-usd", "eth-usd", "fx.eur
 
 COLD, ALONE, BESIDE = "in the morning", "users alone", "beside the large one"
 
-MOST_REASONS = 3
+QUEUE_PART = 0.5
+"""Of the median wait: with more of it the queue is what users wait for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +42,24 @@ class LoadPlan:
     """Whether the backend is to ask for everything again first."""
     verify: ssl.SSLContext | bool = True
     """Whom https to the backend trusts."""
+    predicted: int = 0
+    """For how many users the waits are to be predicted; then those who come `within_s` are these, and the few who are
+    there come at once, but the first, who is alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
     """The times of the users' batches by kind of round, and the memory that each user takes.
 
-    The first round of all is that of the morning.
+    The first round of all is that of the morning. `predicted` has the times of more users; `queues` says of a round
+    what users waited for, where that was a queue.
     """
 
     rounds: Mapping[str, Times]
     bytes_per_user: float | None
+    predicted: Mapping[str, Times]
+    predicted_users: int
+    queues: Mapping[str, str]
 
     @property
     def ratio(self) -> float | None:
@@ -70,13 +80,13 @@ class LoadReport:
 
     def members(self) -> dict[str, Any]:
         """As JSON; times in seconds."""
-        rounds = {
-            name: {f"p{percent}_s": round(times.percentile(percent), 4) for percent in (50, 95, 99, 100)}
-            | {"batches": len(times.seconds), "cells": times.cells, "errors": times.errors}
-            | {"reasons": dict(times.reasons.most_common(MOST_REASONS))}
-            for name, times in self.rounds.items()
+        return {
+            "rounds": {name: times.members() for name, times in self.rounds.items()},
+            "predicted": {name: times.members() for name, times in self.predicted.items()},
+            "queues": dict(self.queues),
+            "p99_ratio": self.ratio,
+            "bytes_per_user": self.bytes_per_user,
         }
-        return {"rounds": rounds, "p99_ratio": self.ratio, "bytes_per_user": self.bytes_per_user}
 
 
 async def run(plan: LoadPlan, say: Callable[[str], None]) -> LoadReport:
@@ -85,42 +95,83 @@ async def run(plan: LoadPlan, say: Callable[[str], None]) -> LoadReport:
     What the morning is like, the cache decides: a backend that was just started, or told to ask for everything again,
     asks the service.
     """
-    today = datetime.now(UTC).date()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=IDLE_S)
     options: dict[str, Any] = {"timeout": TIMEOUT_S, "limits": limits, "verify": plan.verify, "trust_env": False}
     async with httpx.AsyncClient(base_url=plan.url, **options) as http:
         try:
-            before = await held_bytes(http)
-            users = [user_of(key, plan.cells, SLUGS, today) for key in plan.keys]
-            large = [user_of(key, plan.large, SLUGS, today) for key in plan.large_key] if plan.large else []
-            if plan.is_cold:
-                await _forget(http, users, "force")
-            say(f"{len(users)} users open their workbooks …")
-            morning = await timed_round(http, users, within_s=plan.within_s)
-            for user in large:
-                await timed_round(http, [user_of(user.key, len(SLUGS), SLUGS, today)])
-            rounds = {COLD: morning, **await _rounds(http, plan, users, large, say)}
-            after = await held_bytes(http)
+            return await _Load(http, plan, say).report()
         except httpx.HTTPError as error:
             raise AddinError(f"{plan.url} does not answer ({type(error).__name__}: {error})") from error
-    per_user = None if before is None or after is None else max(0.0, after - before) / len(users)
-    return LoadReport(rounds, per_user)
 
 
-async def _rounds(
-    http: httpx.AsyncClient, plan: LoadPlan, users: Sequence[User], large: Sequence[User], say: Callable[[str], None]
-) -> dict[str, Times]:
-    """The rounds; each begins with a refresh, so that every cell is worked out again."""
-    found = {ALONE: Times()} | ({BESIDE: Times()} if large else {})
-    for number in range(plan.rounds):
-        say(f"Round {number + 1} of {plan.rounds} …")
-        for name, beside in ((ALONE, []), (BESIDE, large)):
-            if name in found:
-                await _forget(http, [*users, *large], "stale")
-                found[name] = found[name].plus(await timed_round(http, users, beside))
-    return found
+class _Load:
+    """The rounds of one load test, and what the backend told meanwhile."""
 
+    def __init__(self, http: httpx.AsyncClient, plan: LoadPlan, say: Callable[[str], None]) -> None:
+        self._http, self._plan, self._say = http, plan, say
+        today = datetime.now(UTC).date()
+        users = [user_of(key, plan.cells, SLUGS, today) for key in plan.keys]
+        self._first, self._users = (users[:1], users[1:]) if plan.predicted else ([], users)
+        self._large = [user_of(key, plan.large, SLUGS, today) for key in plan.large_key] if plan.large else []
+        self._beside = [user_of(key, len(SLUGS), SLUGS, today) for key in plan.large_key]
+        self._alone = dict[str, Times]()
+        self._rounds = dict[str, Times]()
+        self._measures = dict[str, tuple[BackendMeasures, BackendMeasures]]()
 
-async def _forget(http: httpx.AsyncClient, users: Sequence[User], mode: str) -> None:
-    for headers in {user.key: user.headers for user in users}.values():
-        await http.post("/refresh", json={"mode": mode}, headers=headers)
+    async def report(self) -> LoadReport:
+        """Run it all."""
+        plan, before = self._plan, await measured(self._http)
+        if plan.is_cold:
+            await self._forget(self._first + self._users, "force")
+        await timed_round(self._http, self._beside)  # what only the very first user of a backend waits for
+        self._say(f"{len(self._users)} users open their workbooks …")
+        await self._round(COLD, self._users, within_s=0.0 if plan.predicted else plan.within_s)
+        for number in range(plan.rounds):
+            self._say(f"Round {number + 1} of {plan.rounds} …")
+            for name, beside in ((ALONE, []), (BESIDE, self._large)):
+                if name == ALONE or beside:
+                    await self._forget([*self._first, *self._users, *self._large], "stale")
+                    await self._round(name, self._users, beside)
+        held = [each.memory_bytes for each in (before, await measured(self._http))]
+        per_user = None if None in held else max(0.0, (held[1] or 0) - (held[0] or 0)) / len(self._users)
+        queues = {name: self._queue(name, times) for name, times in self._rounds.items()}
+        predicted = self._predicted() if plan.predicted else {}
+        told = {name: text for name, text in queues.items() if text}
+        return LoadReport(self._rounds, per_user, predicted, plan.predicted, told)
+
+    async def _round(
+        self, name: str, users: Sequence[User], beside: Sequence[User] = (), within_s: float = 0.0
+    ) -> None:
+        """One round; the first user is there before, alone."""
+        if self._first:
+            alone = await timed_round(self._http, self._first)
+            self._alone[name] = self._alone.get(name, Times()).plus(alone)
+        before = await measured(self._http)
+        found = await timed_round(self._http, users, beside, within_s=within_s)
+        self._rounds[name] = self._rounds.get(name, Times()).plus(found)
+        self._measures[name] = (before, await measured(self._http))
+
+    async def _forget(self, users: Sequence[User], mode: str) -> None:
+        for headers in {user.key: user.headers for user in users}.values():
+            await self._http.post("/refresh", json={"mode": mode}, headers=headers)
+
+    def _predicted(self) -> dict[str, Times]:
+        plan, found = self._plan, dict[str, Times]()
+        for name, few in self._rounds.items():
+            alone_s = self._alone[name].percentile(50)
+            if name == COLD and plan.within_s:
+                times = in_line(alone_s, few.seconds, arrivals(plan.predicted, plan.within_s))
+            else:
+                times = stretched(alone_s, few.seconds, plan.predicted / len(self._users))
+            found[name] = Times(times, plan.predicted * plan.cells)
+        return found
+
+    def _queue(self, name: str, times: Times) -> str:
+        """What users of a round waited for, if that was a queue."""
+        median_s, shortest_s = times.percentile(50), min(times.seconds)
+        if len(times.seconds) == 1 or median_s - shortest_s < QUEUE_PART * median_s:
+            return ""
+        before, after = self._measures[name]
+        is_of_service = after.service_s_since(before) > QUEUE_PART * median_s
+        whom = "the service, which answers late" if is_of_service else "the backend's processors"
+        return f"{median_s - shortest_s:,.1f} s of {median_s:,.1f} s are the queue before {whom}"

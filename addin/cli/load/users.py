@@ -1,4 +1,4 @@
-"""Users made up: each sends one batch, all at once, and each batch is timed."""
+"""Users made up, who post as pages do: the cells of a book, and again those that are pending, until all are there."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import cycle, islice, product
+from statistics import NormalDist
 from time import perf_counter
 from typing import Any
 
 import httpx
+import msgspec
 import orjson
 
 from addin.backend.sign_in.gate import SIGN_IN
@@ -29,6 +31,20 @@ DAYS = 360
 
 FIELDS = ("value", "observed_at", "previous", "change", "pct_change")
 OPTIONS = ("", "err=code", "err=blank", "err=text", "vintage=latest")
+
+
+MOST_REASONS = 3
+
+SIGMAS = 2.0
+"""Of a bell, to each side of its middle: nearly all come within these."""
+
+BUSY = (httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVICE_UNAVAILABLE)
+
+_PENDING = b'{"pending":true'
+
+
+class _Answers(msgspec.Struct):
+    answers: list[msgspec.Raw]
 
 
 _MESSAGE = re.compile(rb'"message":"((?:[^"\\]|\\.)*)"')
@@ -56,6 +72,12 @@ class Times:
         ordered = sorted(self.seconds)
         return ordered[max(0, math.ceil(percent / 100 * len(ordered)) - 1)]
 
+    def members(self) -> dict[str, Any]:
+        """As JSON; times in seconds."""
+        times = {f"p{percent}_s": round(self.percentile(percent), 4) for percent in (50, 95, 99, 100)}
+        counts = {"batches": len(self.seconds), "cells": self.cells, "errors": self.errors}
+        return {**times, **counts, "reasons": dict(self.reasons.most_common(MOST_REASONS))}
+
     def plus(self, other: Times) -> Times:
         """These and others."""
         return Times(self.seconds + other.seconds, self.cells + other.cells, self.reasons + other.reasons)
@@ -63,11 +85,15 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Somebody with a key of their own, and the batch they send; no key for the backend's own."""
+    """Somebody with a key of their own, and the calls of their book as JSON; no key for the backend's own."""
 
     key: str | None
-    body: bytes
-    cells: int
+    calls: Sequence[bytes]
+
+    @property
+    def cells(self) -> int:
+        """Return how many cells they have."""
+        return len(self.calls)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -81,20 +107,31 @@ def user_of(key: str | None, cells: int, slugs: Sequence[str], today: date) -> U
     days = [str(today - timedelta(days=back)) for back in range(DAYS)]
     kinds = product(OPTIONS, FIELDS, days, slugs)
     calls = [["SIGNAL", slug, field, day, option] for option, field, day, slug in islice(cycle(kinds), cells)]
-    return User(key, orjson.dumps({"calls": calls}), cells)
+    return User(key, [orjson.dumps(call) for call in calls])
+
+
+def arrivals(users: int, within_s: float) -> list[float]:
+    """When so many users come `within_s` in the morning: most of them in its middle, or all at once.
+
+    >>> [round(each, 1) for each in arrivals(5, 60.0)]
+    [10.8, 22.1, 30.0, 37.9, 49.2]
+    """
+    bell = NormalDist(within_s / 2, within_s / (2 * SIGMAS)) if within_s else None
+    places = ((number + 0.5) / users for number in range(users))
+    return [min(within_s, max(0.0, bell.inv_cdf(place))) if bell else 0.0 for place in places]
 
 
 async def timed_round(
     http: httpx.AsyncClient, users: Sequence[User], beside: Sequence[User] = (), *, within_s: float = 0.0
 ) -> Times:
-    """The batches of all `users`, who begin one after another `within_s`, or at once.
+    """The batches of all `users`, who begin `within_s`, or at once, and wait until no cell is pending.
 
     Those of `beside` begin first, and are awaited but not timed.
     """
     others = [asyncio.ensure_future(_timed(http, user)) for user in beside]
     await asyncio.sleep(0)
-    pause_s = within_s / len(users)
-    timed = [asyncio.ensure_future(_timed(http, user, pause_s * number)) for number, user in enumerate(users)]
+    begin = zip(users, arrivals(len(users), within_s), strict=True)
+    timed = [asyncio.ensure_future(_timed(http, user, begins_after_s)) for user, begins_after_s in begin]
     await asyncio.gather(*others, *timed, return_exceptions=True)  # the first that failed is raised when none is left
     found = [each.result() for each in [*timed, *others]][: len(timed)]
     reasons = sum((each for _, each in found), Counter[str]())
@@ -103,12 +140,21 @@ async def timed_round(
 
 async def _timed(http: httpx.AsyncClient, user: User, begins_after_s: float = 0.0) -> tuple[float, Counter[str]]:
     await asyncio.sleep(begins_after_s)
-    began = perf_counter()
-    response = await http.post("/functions/call", content=user.body, headers=user.headers)
-    took_s = perf_counter() - began
-    if response.status_code != httpx.codes.OK:
-        raise AddinError(f"the backend refused a batch ({response.status_code}): {_reason(response)}")
-    return took_s, Counter(message.decode() for message in _MESSAGE.findall(response.content))
+    began, reasons, calls = perf_counter(), Counter[str](), user.calls
+    while calls:
+        body = b'{"calls":[%s]}' % b",".join(calls)
+        response = await http.post("/functions/call?pending=yes", content=body, headers=user.headers)
+        if response.status_code in BUSY:  # pages show it in every cell
+            reasons[_reason(response)] += len(calls)
+            break
+        if response.status_code != httpx.codes.OK:
+            raise AddinError(f"the backend refused a batch ({response.status_code}): {_reason(response)}")
+        reasons.update(message.decode() for message in _MESSAGE.findall(response.content))
+        if _PENDING not in response.content:
+            break
+        answers = msgspec.json.decode(response.content, type=_Answers).answers
+        calls = [call for call, answer in zip(calls, answers, strict=True) if bytes(answer).startswith(_PENDING)]
+    return perf_counter() - began, reasons
 
 
 def _reason(response: httpx.Response) -> str:
@@ -119,12 +165,3 @@ def _reason(response: httpx.Response) -> str:
         return str(content["error"])[:300]
     except (ValueError, KeyError, TypeError, AttributeError):
         return "its answer is no JSON of the backend's; is this its address?"
-
-
-async def held_bytes(http: httpx.AsyncClient) -> float | None:
-    """The memory of the backend's processes as /metrics tells it; None where it does not."""
-    response = await http.get("/metrics")
-    for line in response.text.splitlines():
-        if line.startswith("addin_memory_bytes "):
-            return float(line.split()[1])
-    return None

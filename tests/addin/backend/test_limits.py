@@ -1,5 +1,6 @@
 """Every limit is met with a sentence that names it, before any work is done; and the backend goes on."""
 
+import asyncio
 import threading
 
 import orjson
@@ -89,6 +90,38 @@ def test_what_other_requests_hold_is_refused_at_once_and_given_back():
                 third.grow(100)
         assert budget.held == first.held == 780, "given back at the end of each"
     assert budget.held == 0
+
+
+async def test_what_finds_no_room_waits_its_turn_within_its_share_and_for_so_long():
+    budget = MemoryBudget(1_600)
+    with budget.account("10.0.0.1") as first, budget.account("10.0.0.2") as second, budget.account("10.0.0.3") as third:
+        for number, account in enumerate((first, second, third)):
+            account.pay_as(f"key {number}", is_only=False)
+        first.grow(800)
+        second.grow(700)
+        waiting = asyncio.ensure_future(third.grow_in_turn(300))
+        await asyncio.sleep(0)
+        with pytest.raises(HTTPException):
+            await third.grow_in_turn(200, within_s=0.0)
+        with pytest.raises(HTTPException):
+            await second.grow_in_turn(200)  # more than its share, however long it waits
+        assert not waiting.done()
+        first.shrink(300)
+        await waiting
+        assert (third.held, budget.held) == (300, 1_500)
+    assert budget.held == 0
+
+
+async def test_of_those_who_wait_for_room_only_some_may_hold_much():
+    budget = MemoryBudget(1_600)
+    with budget.account("10.0.0.1") as first, budget.account("10.0.0.2") as second, budget.account("10.0.0.3") as third:
+        for number, account in enumerate((first, second, third)):
+            account.pay_as(f"key {number}", is_only=False)
+        first.grow(800)
+        second.grow(450)
+        third.grow(100)
+        with pytest.raises(HTTPException):
+            await second.grow_in_turn(300)
 
 
 def test_a_request_that_is_alone_fits_however_large_its_own_limits_allow_it_to_be():

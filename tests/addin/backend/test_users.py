@@ -4,6 +4,7 @@ import asyncio
 import secrets
 from contextlib import AsyncExitStack, asynccontextmanager
 
+import httpx
 import pytest
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -212,3 +213,20 @@ async def test_one_address_takes_only_half_of_the_places_for_keys_that_are_new()
             await under_way.enter_async_context(users.tenant("one more", "198.51.100.1"))
         assert (refused.value.status_code, "retry-after" in refused.value.headers) == (503, True)
         await under_way.enter_async_context(users.tenant("a new user's", "203.0.113.7"))
+
+
+async def test_an_office_that_opens_its_books_at_nine_from_one_address_waits_and_is_told_what_it_spent(
+    service, tmp_path
+):
+    keys = [service.store.create_key("pro") for _ in range(12)]
+    calls = [["SIGNAL", "us-cpi", "value", f"2020-{month:02}-01"] for month in range(1, 13)] * 4
+    room = {"requests_bytes": 2 * 1024**2, "max_new_keys": 3}  # for one of these batches at a time, and three new keys
+    with backend_of(service, tmp_path, key="", per_user_keys=True, **room) as backend:
+        async with httpx.AsyncClient(base_url=backend.url, timeout=60) as http:
+            sent = [
+                http.post("/functions/call", json={"calls": calls}, headers={"X-Data-Service-Key": key, **HTTPS})
+                for key in keys
+            ]
+            replies = [response.json() for response in await asyncio.gather(*sent)]
+    assert [[answer for answer in reply["answers"] if "value" not in answer] for reply in replies] == [[]] * len(keys)
+    assert [reply["requests"] for reply in replies] == [service.store.usage(key) for key in keys]

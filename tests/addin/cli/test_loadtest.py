@@ -25,6 +25,14 @@ def test_it_starts_a_backend_and_tells_how_long_its_users_wait(tmp_path):
     assert told["p99_ratio"] > 0
 
 
+def test_it_tells_from_few_users_how_long_more_would_wait(tmp_path):
+    arguments = ("--users", "4", "--cells", "20", "--rounds", "1", "--predict", "30", "--within", "5")
+    done = addin("loadtest", *arguments, environ=environment(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("predicted") == 2
+    assert done.stdout.count(" 30 ") == 2
+
+
 def test_before_a_backend_that_is_named_all_users_share_its_key_if_none_are_given(service, tmp_path):
     with backend_of(service, tmp_path) as backend:
         done = addin("loadtest", backend.url, "--users", "2", "--cells", "30", environ=environment(tmp_path))
