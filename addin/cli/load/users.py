@@ -21,7 +21,8 @@ import orjson
 from addin.backend.sign_in.gate import SIGN_IN
 from addin.errors import AddinError
 
-TIMEOUT_S = 120.0
+TIMEOUT_S = 35.0
+"""So long a page waits for an answer; then its cells show an error."""
 
 IDLE_S = 2.0
 """A connection that was idle for longer is not used again: servers close theirs after five seconds or more."""
@@ -143,7 +144,11 @@ async def _timed(http: httpx.AsyncClient, user: User, begins_after_s: float = 0.
     began, reasons, calls = perf_counter(), Counter[str](), user.calls
     while calls:
         body = b'{"calls":[%s]}' % b",".join(calls)
-        response = await http.post("/functions/call?pending=yes", content=body, headers=user.headers)
+        try:
+            response = await http.post("/functions/call?pending=yes", content=body, headers=user.headers)
+        except httpx.ReadTimeout:
+            reasons[f"the backend did not answer within {TIMEOUT_S:g} s"] += len(calls)
+            break
         if response.status_code in BUSY:  # pages show it in every cell
             reasons[_reason(response)] += len(calls)
             break
