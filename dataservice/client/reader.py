@@ -218,22 +218,22 @@ class ResourceReader:
         self, resource: Resource[T], context: CallContext, known: Answer[T] | None, *, has_looked: bool
     ) -> Answer[T]:
         """The answer; cancelled from outside if something on the way does not mind the deadline."""
-        with suppress(TimeoutError):
-            limit_s = self._deadline_s + DEADLINE_GRACE_S
+        limit_s = self._deadline_s + DEADLINE_GRACE_S
+        fetch = partial(self._fetch, resource, context, has_looked=has_looked)
+        try:
             async with FairTimeout(limit_s, left_s=lambda: limit_s - context.progress.ago_s()):
-                return await self._fetch(resource, context, known, has_looked=has_looked)
-        raise self._sender.late(first_request(resource), context)
+                return await self._fetch_lock.fetch(resource, context, known, fetch)
+        except TimeoutError:
+            raise self._sender.late(first_request(resource), context) from None
 
     async def _fetch(
-        self, resource: Resource[T], context: CallContext, known: Answer[T] | None, *, has_looked: bool
+        self, resource: Resource[T], context: CallContext, look_again: bool, *, has_looked: bool
     ) -> Answer[T]:
-        async with self._fetch_lock.hold(resource, context, known) as look_again:
-            has_detail = not has_looked and await self._cache.finds_detail(resource, self._clock())
-            if look_again or has_detail:  # whoever held the right before may have brought the answer
-                now = self._clock()
-                found = await self._cache.last_known(resource, now)
-                if found is not None and found.is_fresh(now):
-                    return found
-                self._check_missing(resource)
-            answer = await self._fetcher.fetch(resource, context)
+        if look_again or (not has_looked and await self._cache.finds_detail(resource, self._clock())):
+            now = self._clock()  # whoever held the right before may have brought the answer
+            found = await self._cache.last_known(resource, now)
+            if found is not None and found.is_fresh(now):
+                return found
+            self._check_missing(resource)
+        answer = await self._fetcher.fetch(resource, context)
         return replace(answer, source=Source.NETWORK, requests=context.meter.requests)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from functools import partial
 from itertools import count
 from typing import Any, TypeVar
@@ -132,48 +131,51 @@ class FetchLock:
         """Return how many wait until others have ended."""
         return self._places.waiting
 
-    def hold(
-        self, resource: Resource[Any], context: CallContext, known: Answer[Any] | None
-    ) -> AbstractAsyncContextManager[bool]:
-        """Hold the right to fetch `resource`; yields whether its answer may be there by now.
+    async def fetch(
+        self,
+        resource: Resource[Any],
+        context: CallContext,
+        known: Answer[Any] | None,
+        fetch: Callable[[bool], Awaitable[Answer[Any]]],
+    ) -> Answer[Any]:
+        """Return what `fetch` gives while nobody else fetches `resource`; it is told whether the answer may be there.
 
         That is so if this call had to wait, or if the store's entry is newer than the answer `known` before. Windows of
         one signal are pulled one after another: the next may find all it needs in the one before.
         """
-        if isinstance(resource, HistoryResource):
-            return self._window(resource, context, known)
-        return self._lease(resource, context, known)
-
-    @asynccontextmanager
-    async def _window(
-        self, resource: HistoryResource, context: CallContext, known: Answer[Any] | None
-    ) -> AsyncIterator[bool]:
+        if not isinstance(resource, HistoryResource):
+            return await self._leased(resource, context, known, fetch, waited=False)
         in_use = resource.slug in self._slug_locks  # an entry is there for as long as somebody holds or awaits it
-        lock = self._slug_locks.setdefault(resource.slug, asyncio.Lock())
-        async with lock, self._lease(resource, context, known) as waited:
-            yield waited or in_use
+        async with self._slug_locks.setdefault(resource.slug, asyncio.Lock()):
+            return await self._leased(resource, context, known, fetch, waited=in_use)
 
-    @asynccontextmanager
-    async def _lease(
-        self, resource: Resource[Any], context: CallContext, known: Answer[Any] | None
-    ) -> AsyncIterator[bool]:
-        """Hold the lease of the entry; while another process holds it, look whether the answer has arrived."""
-        if not self._store.shared or self._cache.scope is None:
-            async with self._places.pass_through(resource.priority):
-                yield False
-            return
-        async with self._places.pass_through(resource.priority):
+    async def _leased(
+        self,
+        resource: Resource[Any],
+        context: CallContext,
+        known: Answer[Any] | None,
+        fetch: Callable[[bool], Awaitable[Answer[Any]]],
+        *,
+        waited: bool,
+    ) -> Answer[Any]:
+        """The same with the lease of the entry; while another process holds it, look whether the answer has arrived."""
+        await self._places.enter(resource.priority, self._places.arrive())
+        try:
+            if not self._store.shared or self._cache.scope is None:
+                return await fetch(waited)
             owner = f"{self._owner}/{next(self._numbers)}"
             lease = Lease(self._store, self._cache.name(resource), owner, clock=self._clock)
-            claim, waited = await self._claimed(lease, resource, context, known)
-            if not claim.granted:
-                yield True  # no lease is needed to read what has arrived
-                return
-            context.before_request, context.hand_over = lease.renew, lease.hand_over
+            claim, has_polled = await self._claimed(lease, resource, context, known)
+            if claim.granted:  # else none is needed to read what has arrived
+                context.before_request, context.hand_over = lease.renew, lease.hand_over
+            is_newer = not claim.granted or self._cache.replaced_since(resource, known, claim.fetched_at)
             try:
-                yield waited or self._cache.replaced_since(resource, known, claim.fetched_at)
+                return await fetch(waited or has_polled or is_newer)
             finally:
-                await lease.release()
+                if claim.granted:
+                    await lease.release()
+        finally:
+            self._places.leave()
 
     async def _claimed(
         self, lease: Lease, resource: Resource[Any], context: CallContext, known: Answer[Any] | None

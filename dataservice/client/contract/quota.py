@@ -88,14 +88,14 @@ def remaining_in(headers: Mapping[str, str]) -> int | None:
 
 def newer(known: Quota | None, seen: Quota) -> Quota:
     """Return what holds after `seen` arrived: of answers that were under way together, the lower remaining number."""
-    overtaken = (
-        known is not None
-        and (known.tier, known.cap, month_of(known.seen_at)) == (seen.tier, seen.cap, month_of(seen.seen_at))
-        and known.remaining < seen.remaining <= known.remaining + IN_FLIGHT
-    )
-    if known is None or overtaken:
-        return seen if known is None else known
-    return msgspec.structs.replace(seen, restarts_on=_restart_day(known, seen) or known.restarts_on)
+    if known is None:
+        return seen
+    is_same = (known.tier, known.cap) == (seen.tier, seen.cap)
+    is_overtaken = is_same and known.remaining < seen.remaining <= known.remaining + IN_FLIGHT
+    if is_overtaken and month_of(known.seen_at) == month_of(seen.seen_at):
+        return known
+    restarts_on = _restart_day(known, seen) or known.restarts_on
+    return seen if restarts_on is None else msgspec.structs.replace(seen, restarts_on=restarts_on)
 
 
 def _restart_day(known: Quota, seen: Quota) -> int | None:
@@ -106,9 +106,9 @@ def _restart_day(known: Quota, seen: Quota) -> int | None:
 
 def requests_at_once(known: Quota | None, now: float, *, most: int) -> int:
     """Return how many requests may be under way together: no more than are left this month, and one to find out."""
-    if known is None or month_of(known.seen_at) != month_of(now):
+    if known is None or known.remaining >= most or month_of(known.seen_at) != month_of(now):
         return most
-    return max(1, min(most, known.remaining))
+    return max(1, known.remaining)
 
 
 def month_of(seconds: float) -> str:

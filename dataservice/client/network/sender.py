@@ -126,7 +126,7 @@ class RequestSender:
 
     def check(self, request: Request, context: CallContext) -> None:
         """Raise at once what `fetch` would raise before it sent anything."""
-        self._raise_refusal(request, context)
+        self._raise_refusal(request, context, self._clock())
 
     def pardon(self, request: Request, context: CallContext) -> None:
         """Forget that a request was refused: it is asked in another way."""
@@ -175,17 +175,38 @@ class RequestSender:
             await context.before_request()
         if not self._sent:
             self._limit()  # a month may have ended since the last answer
-        if context.arrival is None:
-            context.arrival = self._limiter.arrive()
+        if (arrival := context.arrival) is None:
+            arrival = context.arrival = self._limiter.arrive()
             self._prepare()
-        if self._usage.is_unlimited:
-            exchange = await self._counted(request, context)
-        else:
-            exchange = await self._admitted(request, context)
+        exchange = await self._in_turn(request, context, arrival)
         await self._next_has_left()
         await self._usage.save(is_quiet=not self._sent)
         await self.pacer.save()
         return exchange
+
+    async def _in_turn(self, request: Request, context: CallContext, arrival: int) -> Exchange:
+        """The exchange when it is its turn.
+
+        Without a budget it is counted while it waits, so that no place stays empty while the store counts; a budget is
+        asked as late as can be.
+        """
+        ticket = await self._usage.counted() if self._usage.is_unlimited else None
+        try:
+            await self._limiter.enter(request.priority, arrival)
+            try:
+                await self.pacer.turn()
+                now = self._clock()
+                self._raise_refusal(request, context, now, is_its_turn=True)
+                if ticket is not None:
+                    counted, ticket = ticket, None
+                    return await self._exchange(request, context, counted, now)
+                async with self._usage.admitted(until=now + context.left_s(now)) as admitted:
+                    return await self._exchange(request, context, admitted, self._clock())
+            finally:
+                self._limiter.leave()
+        finally:
+            if ticket is not None:
+                self._usage.give_back(ticket)
 
     def _prepare(self) -> None:
         """Open a connection for a call that waits until the first answers tell how many may be under way."""
@@ -201,43 +222,14 @@ class RequestSender:
             if self._last_watch is None or self._last_watch.was_sent or not self._transport.is_watched:
                 return
 
-    async def _admitted(self, request: Request, context: CallContext) -> Exchange:
-        """The exchange, counted when it is its turn: the budget is asked as late as can be."""
-        async with self._limiter.pass_through(request.priority, context.arrival):
-            await self.pacer.turn()
-            self._raise_refusal(request, context, is_its_turn=True)
-            now = self._clock()
-            async with self._usage.admitted(until=now + context.left_s(now)) as ticket:
-                return await self._recorded(request, context, ticket)
-
-    async def _counted(self, request: Request, context: CallContext) -> Exchange:
-        """The exchange, counted while it waits for its turn: no place stays empty while the store counts."""
-        ticket = await self._usage.counted()
-        has_begun = False
-        try:
-            async with self._limiter.pass_through(request.priority, context.arrival):
-                await self.pacer.turn()
-                self._raise_refusal(request, context, is_its_turn=True)
-                has_begun = True
-                return await self._recorded(request, context, ticket)
-        finally:
-            if not has_begun:
-                self._usage.give_back(ticket)
-
-    def _raise_refusal(self, request: Request, context: CallContext, *, is_its_turn: bool = False) -> None:
-        now = self._clock()
+    def _raise_refusal(self, request: Request, context: CallContext, now: float, *, is_its_turn: bool = False) -> None:
         refusal = self._refusal(request, context, now)
         if refusal is None and is_its_turn:
             refusal = self._breaker.turn_away(request.endpoint, now)
         if refusal is not None:
             raise refusal
 
-    async def _recorded(self, request: Request, context: CallContext, ticket: Ticket) -> Exchange:
-        exchange = await self._exchange(request, context, ticket)
-        self._record(exchange, request, context, ticket)  # before the limiter lets the next one pass
-        return exchange
-
-    async def _exchange(self, request: Request, context: CallContext, ticket: Ticket) -> Exchange:
+    async def _exchange(self, request: Request, context: CallContext, ticket: Ticket, now: float) -> Exchange:
         """The exchange, counted before it begins; what the service surely did not count is given back."""
         if (bound := context.meter.bound) is not None and bound.is_reached:
             self._usage.give_back(ticket)
@@ -245,7 +237,6 @@ class RequestSender:
         context.meter.add(1)
         watch, is_spent = SendWatch(), False
         self._last_watch = watch
-        now = self._clock()
         context.begin_exchange(now)
         were_all_taken = self._limiter.under_way >= self._limiter.places
         self._sent += 1
@@ -259,7 +250,8 @@ class RequestSender:
             raise
         finally:
             self._sent -= 1
-            context.end_exchange(self._clock())
+            ended_at = self._clock()
+            context.end_exchange(ended_at)
             if not is_spent:
                 context.meter.add(-1)
                 self._usage.give_back(ticket)
@@ -271,7 +263,8 @@ class RequestSender:
             self._reckoning.answered(exchange.quota.remaining if exchange.quota else None)
         if not self._sent:
             self._settle()
-        self._heed(exchange, now)
+        self._heed(exchange, sent_at=now, now=ended_at)
+        self._record(exchange, request, context, ticket, ended_at)  # before the limiter lets the next one pass
         return exchange
 
     def _is_free(self, request: Request, quota: Quota | None) -> bool:
@@ -286,9 +279,9 @@ class RequestSender:
             meter.add(-1)
             self._usage.give_back(ticket)
 
-    def _heed(self, exchange: Exchange, sent_at: float) -> None:
+    def _heed(self, exchange: Exchange, *, sent_at: float, now: float) -> None:
         """Learn from an exchange how soon after each other the service takes requests."""
-        now, outcome = self._clock(), exchange.outcome
+        outcome = exchange.outcome
         if exchange.is_doubtful:
             return
         if isinstance(outcome, Failure) and (outcome.is_limited or outcome.retryable):
@@ -313,11 +306,11 @@ class RequestSender:
         if self._concurrency.places != places:
             self._limit()
 
-    def _record(self, exchange: Exchange, request: Request, context: CallContext, ticket: Ticket) -> None:
+    def _record(self, exchange: Exchange, request: Request, context: CallContext, ticket: Ticket, now: float) -> None:
         self._usage.note(ticket, exchange.quota)
         if exchange.quota is not None:
             self._breaker.tier_told(exchange.quota)
-        self._limit()
+        self._limit(now)
         if exchange.quota is not None and exchange.quota.remaining == 0:
             self._note(Failure(month_spent(self._usage.last_told)), request, context)  # the next one would be refused
         match exchange.outcome:
@@ -326,26 +319,28 @@ class RequestSender:
             case Failure() if exchange.is_doubtful:
                 pass  # it says nothing of the service
             case Failure(error, retryable=True):
-                self._breaker.attempt_failed(error, context.resource, self._clock())
+                self._breaker.attempt_failed(error, context.resource, now)
             case Failure() as failure:
                 self._note(failure, request, context)
             case _:
                 pass
 
-    def _limit(self) -> None:
+    def _limit(self, now: float | None = None) -> None:
         """Let no more requests be under way than the service takes, nor than are known to be left."""
         most = self._concurrency.places
         if self.pacer.pace.gap_s:
             latency_s = max(LEAST_LATENCY_S, self._concurrency.latency_s)
             most = min(self._concurrency.most, 2 + int(self.pacer.pace.a_second * latency_s))
-        self._limiter.resize(requests_at_once(self._usage.last_told, self._clock(), most=most))
+        places = requests_at_once(self._usage.last_told, self._clock() if now is None else now, most=most)
+        if places != self._limiter.places:
+            self._limiter.resize(places)
 
     def _refusal(self, request: Request, context: CallContext, now: float) -> DataServiceError | None:
         """Return why the request must not be sent now; others may have failed while it waited for the limiter."""
-        if context.left_s(now) <= 0:
+        left_s, wait_s = context.left_s(now), self.pacer.pace.not_before - now
+        if left_s <= 0:
             return self._no_turn(context).at(request.path)
-        wait_s = self.pacer.pace.not_before - now
-        if wait_s > context.left_s(now):
+        if wait_s > left_s:
             return UnavailableError(f"the service takes no request for {wait_s:,.0f} s: it limits them; refresh then")
         blocking = self._breaker.blocking_error(context.resource, request.endpoint, now)
         if blocking is not None:

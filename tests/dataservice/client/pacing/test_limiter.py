@@ -1,10 +1,21 @@
 """Who may pass, and who goes first."""
 
 import asyncio
+from contextlib import asynccontextmanager
 
 import pytest
 
 from dataservice.client.pacing.limiter import PriorityLimiter
+
+
+@asynccontextmanager
+async def passing(gate: PriorityLimiter, priority: int):
+    """Hold a place."""
+    await gate.enter(priority, gate.arrive())
+    try:
+        yield
+    finally:
+        gate.leave()
 
 
 async def turns() -> None:
@@ -14,7 +25,7 @@ async def turns() -> None:
 
 
 async def pass_and_wait(gate: PriorityLimiter, priority: int, name: str, seen: list[str], go_on: asyncio.Event) -> None:
-    async with gate.pass_through(priority):
+    async with passing(gate, priority):
         seen.append(name)
         await go_on.wait()
 
@@ -54,7 +65,7 @@ async def test_who_stops_waiting_takes_no_place():
 
 async def test_a_place_given_in_the_moment_of_a_cancellation_is_handed_on():
     gate, seen, go_on = PriorityLimiter(1), [], asyncio.Event()
-    async with gate.pass_through(0):
+    async with passing(gate, 0):
         unlucky = asyncio.create_task(pass_and_wait(gate, 0, "unlucky", seen, go_on))
         last = asyncio.create_task(pass_and_wait(gate, 0, "last", seen, go_on))
         await turns()
@@ -67,7 +78,7 @@ async def test_a_place_given_in_the_moment_of_a_cancellation_is_handed_on():
 async def test_an_error_inside_gives_the_place_back():
     gate = PriorityLimiter(1)
     with pytest.raises(LookupError):
-        async with gate.pass_through(0):
+        async with passing(gate, 0):
             raise LookupError
     assert gate.under_way == 0
 
