@@ -33,14 +33,16 @@ TOOLS_END = """() => {
 ASKED = """() => {
   const asked = performance.getEntriesByType("resource");
   const how = (path) => asked.filter(({ name }) => name.endsWith(path)).map((each) => each.initiatorType);
-  return ["sheet/book", "registry.json", "status", "o_spreadsheet.xml"].map(how);
+  const first = Math.min(...asked.filter(({ name }) => /book$|status$/.test(name)).map((each) => each.startTime));
+  const [{ domContentLoadedEventStart }] = performance.getEntriesByType("navigation");
+  return [["sheet/book", "registry.json", "status", "o_spreadsheet.xml"].map(how), first < domContentLoadedEventStart];
 }"""
 PROPOSALS = "[...document.querySelectorAll('.o-autocomplete-value')].map((each) => each.textContent.trim())"
 
 
 def test_what_the_page_needs_is_asked_for_once_and_before_its_scripts_run(chromium, service, tmp_path):
     with empty_sheet(chromium, service, tmp_path) as page:
-        assert page.tab.evaluate(ASKED) == [["link"]] * 4
+        assert page.tab.evaluate(ASKED) == [[["fetch"], ["fetch"], ["fetch"], ["link"]], True]
 
 
 def test_the_book_opens_on_the_sheet_that_it_names(shown):
