@@ -73,6 +73,7 @@ from dataservice.errors import (
     NotFoundError,
 )
 from dataservice.models import Post, WireItem
+from dataservice.observations import Observations
 
 
 def _collection(kind: type[Indices | Currents]) -> Callable[[PulledList], Any]:
@@ -358,7 +359,7 @@ class Fetcher:
             async for arrived in pages_of_window(
                 self._sender, context, resource.slug, begin, self.evidence, max_pages=self._max_pages
             ):
-                self._check_empty(resource, arrived, window, context)
+                await self._check_empty(resource, arrived, window, context)
                 if arrived.complete and not arrived.problem and not is_check:
                     pulled = begin
                     history, is_thin = await self._checked(resource, history, arrived, context)
@@ -405,15 +406,33 @@ class Fetcher:
             if detail.last_day == pulled.arrived.last_day:
                 self.evidence.now = replace(self.evidence.now, keeps_last=True)
 
-    def _check_empty(self, resource: HistoryResource, pulled: Pulled, window: Window, context: CallContext) -> None:
-        """Raise where a window is said to be empty of which the last known detail shows several observations."""
+    async def _check_empty(
+        self, resource: HistoryResource, pulled: Pulled, window: Window, context: CallContext
+    ) -> None:
+        """Raise where a window is said to be empty of which the detail shows several observations at this time.
+
+        One that is no longer fresh is asked for again: the service may have emptied the series since.
+        """
         known = self._cache.memory.get(SignalResource(resource.slug))
         if len(pulled.observations) or not pulled.complete or known is None:
             return
-        shown = known.value.history.between(window.start, window.end)
-        if len(shown) >= SEVERAL:
+        if not known.is_fresh(self._clock()) and _several_in(window, known):
+            known = await self._detail_now(resource.slug, context)
+        if known is not None and (shown := _several_in(window, known)):
             problem = f"no observations from {shown.first_day} on, where its detail shows {len(shown)}"
             raise self._sender.refused(MalformedAnswerError(problem), first_request(resource), context)
+
+    async def _detail_now(self, slug: str, context: CallContext) -> Answer[SignalDetail] | None:
+        """The detail of a signal as it is now; None where there is none any more, or it is what is asked for."""
+        if isinstance(context.resource, SignalResource):
+            return None  # the window is asked for in its place
+        try:
+            found: Answer[SignalDetail] = await self._read(SignalResource(slug), context.meter)
+        except NotFoundError:
+            return None
+        if found.stale_because is not None:
+            raise found.stale_because.afresh()
+        return found
 
     def _begin(self, slug: str, window: Window) -> Pulled:
         """Nothing yet of a window, and what a detail at hand says of where the series ends."""
@@ -422,6 +441,12 @@ class Fetcher:
         newest = None if known is None else known.value.last_day
         is_sure = known is not None and newest is not None and known.is_fresh(now)
         return Pulled.begin(window, newest, newest if is_sure else utc_day(now))
+
+
+def _several_in(window: Window, detail: Answer[SignalDetail]) -> Observations | None:
+    """The observations of a window that a detail shows, where they are several."""
+    shown: Observations = detail.value.history.between(window.start, window.end)
+    return shown if len(shown) >= SEVERAL else None
 
 
 def _passing(resource: PostsResource | WireResource, page: Page[Any]) -> Page[Any]:

@@ -42,7 +42,8 @@ from dataservice.client import (
 )
 from dataservice.client.cache.recent import is_whole, with_history
 from dataservice.client.contract import HISTORY_LIMIT, narrowed
-from dataservice.client.cost import NOTHING, UNKNOWN
+from dataservice.client.contract.completeness.looks import SEVERAL
+from dataservice.client.cost import NOTHING, POSSIBLY_ONE, UNKNOWN
 from dataservice.errors import DataServiceError, NotFoundError
 from dataservice.models import Observation, Signal
 from dataservice.observations import Observations
@@ -153,7 +154,16 @@ class CostEstimator:
             cost = replace(each, at_least=max(each.at_least, 1)) if is_sure and each.at_most else each
             slug = resource.slug if isinstance(resource, SignalResource | HistoryResource) else ""
             subjects.setdefault(slug or type(resource).__name__, []).append((resource, cost))
-        return {subject: _together(reads) for subject, reads in subjects.items()}
+        return {subject: _together(reads) + self._again(reads) for subject, reads in subjects.items()}
+
+    def _again(self, reads: Sequence[tuple[Resource[Any], Cost]]) -> Cost:
+        """What an empty window may cost beside: the old detail that contradicts it is asked for once more."""
+        windows = [resource for resource, _ in reads if isinstance(resource, HistoryResource)]
+        if self._guess is not Guess.EMPTY or not windows or len(windows) < len(reads):
+            return NOTHING
+        detail = self._client.peek(SignalResource(windows[0].slug), max_age_s=inf)
+        may_contradict = detail is not None and len(detail.value.history) >= SEVERAL and not detail.is_fresh(self._now)
+        return POSSIBLY_ONE if may_contradict else NOTHING
 
     def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
         """The answer at hand, or the one a read before this would have brought."""

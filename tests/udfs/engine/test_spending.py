@@ -3,12 +3,13 @@
 import asyncio
 
 import httpx
+import numpy as np
 import pytest
 
 from dataservice.client import AsyncClient, Refresh
 from dataservice.stores import SqliteStore
 from tests.dataservice.client.parts.clocks import Clock
-from tests.dataservice.client.parts.scripted import Scripted, answer, refusal, signal
+from tests.dataservice.client.parts.scripted import Scripted, answer, page, refusal, signal
 from tests.udfs.parts.asking import session_on
 from udfs.cells import cells_of
 from udfs.engine.session import Call, Session
@@ -277,3 +278,31 @@ async def test_a_call_that_is_cancelled_harms_no_other_of_the_same_moment(servic
         left.cancel()
         assert isinstance(await asked, float)
     assert left.cancelled()
+
+
+@pytest.mark.parametrize("before", ["SIGNAL", "SIGNAL_HISTORY"])
+@pytest.mark.parametrize("start", ["2020-01-01", "2026-01-01", "N5"])
+async def test_a_preview_holds_the_second_look_at_a_series_that_was_emptied(before, start):
+    days = np.arange(np.datetime64("2019-01-01"), np.datetime64("2026-08-17"))
+    rows = [{"observed_at": f"{day}T00:00:00Z", "value": 1.0} for day in days]
+
+    def say(request):
+        if not request.url.path.endswith("/observations"):
+            return answer({**signal("x.y"), "latest": rows[-1] if rows else None, "history": rows[-365:]})
+        first, last = request.url.params.get("start", ""), request.url.params.get("end", "9999") + "T99"
+        return page([row for row in rows if first <= row["observed_at"] <= last])
+
+    clock, calls = Clock(), [Call("SIGNAL_HISTORY", ("x.y", start))]
+    service = Scripted(say)
+    async with service.client(clock) as client:
+        session = Session(client, clock=clock)
+        await session.answer([Call("SIGNAL_HISTORY", ("x.y", "2019-06-01"))])
+        clock.advance(1_000)
+        await session.answer([Call(before, ("x.y", "value" if before == "SIGNAL" else start))])
+        clock.advance(2 * 86_400)
+        rows.clear()
+        preview, told_before = await session.cost(calls), len(service.requests)
+        (outcome,) = await session.answer(calls)
+    spent = len(service.requests) - told_before
+    assert preview.cost.at_least <= spent == outcome.requests <= (preview.cost.at_most or 9)
+    assert outcome.result.message.startswith("x.y has no observations")

@@ -171,3 +171,30 @@ async def test_a_short_series_that_is_backfilled_is_shown_whole_as_soon_as_that_
         clock.advance(1_000)
         await client.read(SignalResource("x"))
         assert len((await client.read(HistoryResource("x"))).value) == 800
+
+
+@pytest.mark.parametrize("before", ["", "S", "M", "SM", "MS", "MtS", "StM", "MtW", "WtM", "W", "N", "MtStM"])
+@pytest.mark.parametrize("waits", [1_000, 86_400, 400 * 86_400])
+@pytest.mark.parametrize("force", [False, True])
+async def test_a_series_that_was_emptied_is_shown_as_empty_whatever_was_read_before(before, waits, force):
+    world, clock = Backfilled(random.Random(1)), Clock()
+    world.values.clear()
+    world._fill(900)
+    year, month = (HistoryResource("x", TODAY - timedelta(days=days)) for days in (360, 30))
+    read = {"S": SignalResource("x"), "M": HistoryResource("x"), "W": year, "N": month}
+    async with world.service.client(clock, store=MemoryStore()) as client:
+        for step in before:
+            clock.advance(1_000 if step == "t" else 0)
+            if step in read:
+                await client.read(read[step])
+        world.values.clear()
+        clock.advance(waits)
+        if force:
+            await client.refresh(force=True)
+        for resource in (HistoryResource("x"), year, SignalResource("x")):
+            found = await client.read(resource)
+            shown = found.value.history if isinstance(resource, SignalResource) else found.value
+            assert (found.stale_because, len(shown)) == (None, 0)
+        world._fill(50)
+        clock.advance(1_000)
+        assert len((await client.read(HistoryResource("x"))).value) == 50
