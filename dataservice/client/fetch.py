@@ -17,6 +17,7 @@ from dataservice.client.cache.history import after_pull, gaps, pulls_needed, tol
 from dataservice.client.cache.recent import DoubtfulDetails, newest_alone, settled, with_history
 from dataservice.client.cache.spans import History
 from dataservice.client.contract import decode
+from dataservice.client.contract.aliases import is_alias, is_named
 from dataservice.client.contract.completeness.catalogue import PulledCatalogue
 from dataservice.client.contract.completeness.density import (
     after_dense_window,
@@ -151,12 +152,25 @@ class Fetcher:
         reading = partial(_arrived, resource, self.evidence)
         request = first_request(resource)
         try:
-            return await self._sender.fetch(request, context, reading)
+            value, payload = await self._sender.fetch(request, context, reading)
         except NotFoundError:
             detail = await self._detail_of_window(resource, request, context)
             if detail is None:
                 raise
             return detail, pack(detail)
+        asked, signal = resource.slug if isinstance(resource, SignalResource) else "", value.signal
+        if is_named(signal, asked) or ((listed := await self._listed(context)) and is_alias(signal, asked, listed)):
+            return value, payload
+        mixed_up = MalformedAnswerError(f"an answer about {signal.slug[:60]!r}, asked for {asked!r}")
+        raise self._sender.refused(mixed_up, request, context)
+
+    async def _listed(self, context: CallContext) -> Catalogue | None:
+        """A catalogue at hand, or asked for; None where there is none."""
+        listed = await self._cache.last_known(CATALOGUE, self._clock())
+        if listed is None:
+            with suppress(DataServiceError):
+                listed = await self._read(CATALOGUE, context.meter)
+        return None if listed is None else listed.value
 
     async def _relied_on(self, slug: str, detail: SignalDetail, payload: bytes) -> tuple[SignalDetail, bytes]:
         """A detail that just arrived, without a history that leaves out days which are known, or may do so."""
@@ -191,11 +205,8 @@ class Fetcher:
         now, slug = self._clock(), resource.slug if isinstance(resource, SignalResource) else ""
         if "." not in slug:
             return None
-        listed = await self._cache.last_known(CATALOGUE, now)
-        if listed is None:  # whoever asked for the name will ask for it next, to say what else was meant
-            with suppress(DataServiceError):
-                listed = await self._read(CATALOGUE, context.meter)
-        signal = None if listed is None else listed.value.find(slug)
+        listed = await self._listed(context)  # whoever asked for the name will ask for it next, to say what was meant
+        signal = None if listed is None else listed.find(slug)
         if signal is None or signal.slug != slug:
             return None
         self._sender.pardon(request, context)
@@ -488,13 +499,11 @@ def _packable(kind: ListKind, evidence: Evidences, body: bytes) -> decode.ListPa
 
 @decode.readable
 def _arrived(resource: Resource[Any], evidence: Evidences, body: bytes) -> tuple[Any, bytes]:
-    """What a body says of a signal, and the bytes to keep; it must be about the very signal that was asked for."""
+    """What a body says of a signal, and the bytes to keep."""
     evidence.heed(body)
     value = settled(decode.signal_detail(body, evidence.now.day_first))
     if evidence.now.thin_details:
         value = newest_alone(value)
     if not isinstance(resource, SignalResource):
         raise TypeError(f"no request answers {resource!r}")
-    if value.signal.slug.casefold() != resource.slug.casefold():
-        raise MalformedAnswerError(f"an answer about {value.signal.slug[:60]!r}, asked for {resource.slug!r}")
     return value, pack(value)

@@ -100,8 +100,6 @@ def decoded(body: bytes) -> Any:
     except msgspec.MsgspecError:
         try:
             content = json.loads(body, parse_constant=_constant)
-        except UnicodeDecodeError:  # what a wrong character set spoils shows as U+FFFD, and no more than that
-            return decoded(body.decode(errors="replace").encode())
         except ValueError:
             raise MalformedAnswerError("not JSON") from None
     first = content[0] if isinstance(content, list) and content else content

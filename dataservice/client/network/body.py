@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping
 
 from dataservice.client.network.connections import Arrival
@@ -40,14 +40,19 @@ async def read_body(arrival: Arrival, max_bytes: int) -> bytes:
 
 
 def in_utf8(body: bytes, headers: Mapping[str, str]) -> bytes:
-    """The body of an answer in UTF-8, where its Content-Type names another character set; else as it is."""
+    """The body of an answer in UTF-8: from the character set that its Content-Type names, else as it is.
+
+    Of a text that is none, the letters that cannot be read show as U+FFFD, and no more than these. JSON in UTF-16 has a
+    byte of nought at its beginning, or a mark, and tells its character set by that.
+    """
+    if body.isascii():
+        return body
     named = _CHARSET.search(headers.get("content-type", ""))
-    if named is None or named[1].lower() in ("utf-8", "utf8", "us-ascii"):
-        return body
     try:
-        return body.decode(named[1]).encode()
+        return body.decode(named[1] if named else "utf-8").encode()
     except (LookupError, UnicodeError):
-        return body
+        tells_itself = 0 in body[:4] or body.startswith((BOM_UTF16_BE, BOM_UTF16_LE))
+        return body if tells_itself else body.decode(errors="replace").encode()
 
 
 class Unpacking:

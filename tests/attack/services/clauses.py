@@ -127,7 +127,10 @@ def _written(charset: str, *, is_told: bool = True) -> Way:
             return said
         text = json.dumps(said.body, ensure_ascii=False).replace('"name": "', '"name": "é ')
         kind = f"application/json; charset={charset}" if is_told else "application/json"
-        return replace(said, body=text.encode(charset), headers={**said.headers, "content-type": kind})
+        try:
+            return replace(said, body=text.encode(charset), headers={**said.headers, "content-type": kind})
+        except UnicodeEncodeError:
+            return said
 
     return way
 
