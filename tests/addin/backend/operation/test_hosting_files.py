@@ -33,16 +33,28 @@ def test_the_compose_file_builds_the_container_and_waits_for_its_store():
     assert services["addin"]["environment"]["DATA_SERVICE_REDIS_URL"].startswith("redis://valkey:")
 
 
-def test_systemd_accepts_the_unit(tmp_path):
+@pytest.mark.parametrize(("name", "instance"), [("addin.service",) * 2, ("addin@.service", "addin@8765.service")])
+def test_systemd_accepts_the_unit(tmp_path, name, instance):
     if shutil.which("systemd-analyze") is None:
         pytest.skip("no systemd-analyze on this machine")
-    unit = tmp_path / "addin.service"
-    text = (FILES / "addin.service").read_text(encoding="utf-8")
+    unit = tmp_path / instance
+    text = (FILES / name).read_text(encoding="utf-8").replace("User=addin", "User=daemon")
     unit.write_text(text.replace("/opt/addin/bin/addin", sys.executable), encoding="utf-8")
     checked = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", str(unit)], capture_output=True, text=True, check=False
     )
     assert (checked.returncode, [line for line in checked.stderr.splitlines() if str(unit) in line]) == (0, [])
+
+
+def test_commands_on_the_server_run_as_the_service_does():
+    unit = (FILES / "addin@.service").read_text(encoding="utf-8")
+    command = (FILES / "addin-on-server").read_text(encoding="utf-8")
+    of_unit = set(re.findall(r"^((?:User|UMask|LoadCredential|EnvironmentFile)=.*)", unit, re.MULTILINE))
+    of_command = set(re.findall(r"--property=((?:User|UMask|LoadCredential|EnvironmentFile)=\S+)", command))
+    assert of_command == {line.replace("=-/", "=/") for line in of_unit}
+    folders = re.findall(r"[A-Z_]+=/[\w/]+", command.partition("Environment=")[2])
+    assert len(folders) == 2
+    assert all(folder in unit for folder in folders)
 
 
 def test_batches_may_take_longer_to_end_than_the_backend_grants_them():
