@@ -119,7 +119,7 @@ PLAN = [
     Planned(
         "Incidents of the operations page, ended by its commands", "hosted.incidents", "--rounds", 1, 200, is_alone=True
     ),
-    Planned("The first deploy by the operations page", "hosted.first_deploy", "--deploys", 1, 90),
+    Planned("A deploy by the operations page, on an empty machine", "hosted.first_deploy", "--deploys", 1, 90),
     Planned(
         "Mornings foretold by few, and what Prometheus counts", "hosted.mornings", "--users", 300, 300, is_alone=True
     ),
