@@ -175,10 +175,7 @@ class ResourceReader:
             _logger.exception("reading %s failed", type(resource).__name__)
             failed = UnavailableError(f"its answer could not be used ({type(error).__name__})")
         else:
-            if odd := getattr(answer.value, "odd", ""):
-                self.last_errors[resource] = MalformedAnswerError(odd)
-            else:
-                self.last_errors.pop(resource, None)
+            self._note_odd(resource, answer)
             return answer
         self.last_errors[resource] = failed.afresh()
         if isinstance(failed, NotFoundError) and context.meter.requests:
@@ -189,6 +186,13 @@ class ResourceReader:
         if last_known is None:
             raise failed
         return replace(last_known.stale(failed.afresh()), requests=context.meter.requests)
+
+    def _note_odd(self, resource: Resource[Any], answer: Answer[Any]) -> None:
+        """Remember what of an answer could not be read, in place of the last error."""
+        if odd := getattr(answer.value, "odd", ""):
+            self.last_errors[resource] = MalformedAnswerError(odd)
+        elif self.last_errors:
+            self.last_errors.pop(resource, None)
 
     async def _looked_up(self, resource: Resource[T], known_miss: Miss[T] | None) -> tuple[Answer[T] | None, bool]:
         """Return what any cache knows of it, and whether the store was looked into for the detail of its signal."""

@@ -54,9 +54,8 @@ class AnswerCache(SignalAnswers):
         """Forget all answers that are kept for this key; how many entries the store held. The archive stays."""
         self.memory.clear()
         self._histories.clear()
-        self._absent.clear()
-        self._looked.clear()
-        self._noted.clear()
+        self._look_again()
+        self._noted_days.clear()
         self.missing.clear()
         return 0 if self.scope is None else await self._store.clear(f"{self.scope}/")
 
@@ -71,8 +70,7 @@ class AnswerCache(SignalAnswers):
         self.memory.drop(detail)
         self.memory.drop_family(windows)
         self._histories.drop(slug)
-        self._absent.pop(slug, None)
-        self._looked.pop(slug, None)
+        self._notes.pop(slug, None)
         purged = 0
         for resource in (detail, windows) if self.scope is not None and can_exist(detail) else ():
             name = self.name(resource)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from itertools import islice
 from math import inf
-from operator import attrgetter
 from typing import Any
 
-from cachetools import LRUCache
 from msgspec.structs import replace
 
 from dataservice.client.cache.answer import Answer
@@ -23,12 +20,6 @@ of one signal, and each would be looked through for each."""
 ANSWER_BYTES = 1_000  # of objects around a value: resource, answer, dictionary places
 
 
-@dataclass(frozen=True, slots=True)
-class _Sized:
-    answer: Answer[Any]
-    size: int
-
-
 class MemoryCache:
     """The last known answer to each resource; the least recently fetched are evicted when `max_bytes` are held.
 
@@ -36,17 +27,16 @@ class MemoryCache:
     """
 
     def __init__(self, max_bytes: int) -> None:
+        self.held_bytes = 0
+        """About how much memory the answers take."""
+        self._max_bytes = max_bytes
         self._answers: dict[Resource[Any], Answer[Any]] = {}
+        self._sizes: dict[Resource[Any], int] = {}
+        """Of all answers, the one that was put longest ago first."""
         self._families: dict[Hashable, dict[Resource[Any], None]] = {}
-        self._by_age = _ByAge(max_bytes, self._evicted)
         self._lock = threading.Lock()
         self.get: Callable[[Resource[Any]], Answer[Any] | None] = self._answers.get
         """The last known answer to a resource, or None."""
-
-    @property
-    def held_bytes(self) -> int:
-        """About how much memory the answers take."""
-        return int(self._by_age.currsize)
 
     def resources(self) -> list[Resource[Any]]:
         """The resources with an answer."""
@@ -57,17 +47,20 @@ class MemoryCache:
 
         An answer larger than the whole memory is not kept.
         """
+        size += ANSWER_BYTES
         with self._lock:
-            before = self._by_age.pop(resource, None)
-            sized = _Sized(answer, size + ANSWER_BYTES)
-            if sized.size > self._by_age.maxsize:
-                self._evicted(resource)
-            else:
-                self._by_age[resource] = sized
-                self._answers[resource] = answer
-                if resource.family != resource:
-                    self._families.setdefault(resource.family, {})[resource] = None
-        return None if before is None else before.answer
+            before, size_before = self._answers.get(resource), self._sizes.pop(resource, 0)
+            self._sizes[resource] = size
+            self._answers[resource] = answer  # at no moment is there none for those who read meanwhile
+            self.held_bytes += size - size_before
+            family = resource.family
+            if family is not resource:
+                self._families.setdefault(family, {})[resource] = None
+            if size > self._max_bytes:
+                self._drop(resource)
+            while self.held_bytes > self._max_bytes:
+                self._drop(next(iter(self._sizes)))
+        return before
 
     def family(self, resource: Resource[Any]) -> list[tuple[Resource[Any], Answer[Any]]]:
         """The answers that could hold the one to `resource`: at most `MAX_WIDER`, the earliest fetched."""
@@ -78,59 +71,41 @@ class MemoryCache:
     def drop(self, resource: Resource[Any]) -> None:
         """Forget the answer to `resource`, if there is one."""
         with self._lock:
-            if self._by_age.pop(resource, None) is not None:
-                self._evicted(resource)
+            if resource in self._answers:
+                self._drop(resource)
 
     def drop_family(self, resource: Resource[Any]) -> None:
         """Forget all answers of the family of `resource`."""
         with self._lock:
             for member in list(self._families.get(resource.family, {})):
-                del self._by_age[member]
-                self._evicted(member)
+                self._drop(member)
 
     def expire(self, now: float, *, arrived_by: float = inf) -> None:
         """Let no answer that arrived up to `arrived_by` be fresh any more; none is lost."""
         with self._lock:
-            for resource, sized in list(self._by_age.items()):
-                if sized.answer.fetched_at > arrived_by:
-                    continue
-                answer = sized.answer.expired(now)
-                self._answers[resource] = answer
-                self._by_age[resource] = _Sized(answer, sized.size)
+            for resource, answer in self._answers.items():
+                if answer.fetched_at <= arrived_by:
+                    self._answers[resource] = answer.expired(now)
 
     def move(self, seconds: float) -> None:
         """Date all answers later by `seconds`."""
         with self._lock:
-            for resource, sized in list(self._by_age.items()):
-                old = sized.answer
-                answer = replace(old, fetched_at=old.fetched_at + seconds, fresh_until=old.fresh_until + seconds)
-                self._answers[resource] = answer
-                self._by_age[resource] = _Sized(answer, sized.size)
+            for resource, old in self._answers.items():
+                fetched_at, fresh_until = old.fetched_at + seconds, old.fresh_until + seconds
+                self._answers[resource] = replace(old, fetched_at=fetched_at, fresh_until=fresh_until)
 
     def clear(self) -> None:
         """Forget all answers."""
         with self._lock:
-            self._by_age.clear()
+            self.held_bytes = 0
+            self._sizes.clear()
             self._answers.clear()
             self._families.clear()
 
-    def _evicted(self, resource: Resource[Any]) -> None:
-        self._answers.pop(resource, None)
-        members = self._families.get(resource.family)
-        if members is not None:
+    def _drop(self, resource: Resource[Any]) -> None:
+        del self._answers[resource]
+        self.held_bytes -= self._sizes.pop(resource)
+        if members := self._families.get(resource.family):
             members.pop(resource, None)
             if not members:
                 del self._families[resource.family]
-
-
-class _ByAge(LRUCache[Resource[Any], _Sized]):
-    """Evicts the least recently fetched entry, and reports which one that was."""
-
-    def __init__(self, max_bytes: int, evicted: Callable[[Resource[Any]], None]) -> None:
-        super().__init__(max_bytes, getsizeof=attrgetter("size"))
-        self._report = evicted
-
-    def popitem(self) -> tuple[Resource[Any], _Sized]:
-        resource, sized = super().popitem()
-        self._report(resource)
-        return resource, sized

@@ -32,7 +32,8 @@ class MissingNames:
         if payload == MISSING:
             self._since[_named(resource)] = fetched_at
             return True
-        self._since.pop(_named(resource), None)
+        if self._since:
+            self._since.pop(_named(resource), None)
         return False
 
     def since(self, resource: Resource[Any]) -> float | None:
@@ -41,6 +42,8 @@ class MissingNames:
 
     def holds(self, resource: Resource[Any], now: float) -> bool:
         """Return whether asking for `resource` would likely bring the same refusal; no signal, no history of it."""
+        if not self._since:
+            return False
         named = [_named(resource)]
         if isinstance(resource, HistoryResource):
             named.append(SignalResource(resource.slug))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, TypeVar, cast
 
@@ -40,13 +40,32 @@ T = TypeVar("T")
 ABSENT_S = 2.0
 """For so long the store is not asked again for a fresh detail that it did not have: the functions of one batch."""
 
-MAX_ABSENT = 10_000
+MAX_NOTES = 10_000
+"""Signals that are remembered; the least recently met are dropped first."""
 
 MAX_NAMED = 2_000
 """Signals whose names are looked up in their kept details: each is one look into the store, once a process."""
 
 ARCHIVE_SHARE = 32
 """Which part of the memory holds archives: they are larger than the histories, and are quickly read from the store."""
+
+
+@dataclass(slots=True)
+class _Notes:
+    """What looks into the store have shown of one signal."""
+
+    absent_at: float = NEVER
+    """When it had no fresh detail."""
+    history_at: float = NEVER
+    """When the history was looked up."""
+    looks: int = 0
+    """How often the detail was."""
+    is_unkept: bool = False
+    """Whether there was no detail at all."""
+    signal: Signal | None = None
+
+
+_NOTHING_NOTED = _Notes()
 
 
 class SignalAnswers(StoredAnswers):
@@ -61,15 +80,9 @@ class SignalAnswers(StoredAnswers):
             missing=self.missing,
             not_before=lambda: self.rules.not_before,
         )
-        self._absent: LRUCache[str, float] = LRUCache(MAX_ABSENT)
-        self._looked: LRUCache[str, float] = LRUCache(MAX_ABSENT)
-        """When the history of a signal was last looked up in the store."""
-        self._looks: LRUCache[str, int] = LRUCache(MAX_ABSENT)
+        self._notes: LRUCache[str, _Notes] = LRUCache(MAX_NOTES)
         self.has_thin_details = False
         """Whether recent histories leave out what windows show."""
-        self._unkept: LRUCache[str, None] = LRUCache(MAX_ABSENT)
-        """Signals of which the store had no detail, when it was looked up."""
-        self._named: LRUCache[str, Signal] = LRUCache(MAX_ABSENT)
         self.archive = Archive(
             store,
             max_bytes=max_bytes // ARCHIVE_SHARE,
@@ -83,10 +96,24 @@ class SignalAnswers(StoredAnswers):
         """Date all that is in memory earlier by `seconds`: the clock was set back."""
         self.memory.move(-seconds)
         self._histories.move(-seconds)
-        self._absent.clear()
-        self._looked.clear()
+        self._look_again()
         self.missing.set_back(seconds)
         self.rules = replace(self.rules, not_before=self.rules.not_before - seconds)
+
+    def _look_again(self) -> None:
+        """Let what was looked up a moment ago be looked up again."""
+        for notes in self._notes.values():
+            notes.absent_at = notes.history_at = NEVER
+
+    def _noted(self, slug: str) -> _Notes:
+        """The notes of a signal, to read."""
+        return self._notes.get(slug, _NOTHING_NOTED)
+
+    def _notes_of(self, slug: str) -> _Notes:
+        """The notes of a signal, to write."""
+        if (notes := self._notes.get(slug)) is None:
+            notes = self._notes[slug] = _Notes()
+        return notes
 
     async def looked_up(self, resource: Resource[Any], now: float) -> Any:
         """Return what is known here by itself of the past, of names or of days; never a request.
@@ -105,7 +132,7 @@ class SignalAnswers(StoredAnswers):
     async def _seen_signals(self) -> SeenSignals:
         slugs = await self.archive.slugs()
         named = [await self._signal(slug) for slug in slugs[:MAX_NAMED]]
-        unnamed = [slug for slug in slugs if slug not in self._named]
+        unnamed = [slug for slug in slugs if self._noted(slug).signal is None]
         signals = (*(signal for signal in named if signal), *(Signal(slug=slug, name=slug) for slug in unnamed))
         return SeenSignals(Catalogue(signals), is_whole=not unnamed)
 
@@ -117,7 +144,7 @@ class SignalAnswers(StoredAnswers):
         before = self._histories.kept_at(slug)
         history = (await self._histories.load(slug)).dated(now)
         self._histories.hold(slug, history)
-        self._looked[slug] = now
+        self._notes_of(slug).history_at = now
         if self._histories.kept_at(slug) != before:  # another process pulled: cut all windows from the same history
             self.memory.drop_family(HistoryResource(slug))
         return self._united(slug, history, detail or await self._detail(slug, now))
@@ -128,7 +155,7 @@ class SignalAnswers(StoredAnswers):
         A batch may ask for the windows around a hundred thousand days, and each look takes a thread.
         """
         held, detail = self._histories.held(resource.slug), self.memory.get(SignalResource(resource.slug))
-        if held is None or detail is None or not now - ABSENT_S <= self._looked.get(resource.slug, NEVER) <= now:
+        if held is None or detail is None or not now - ABSENT_S <= self._noted(resource.slug).history_at <= now:
             return False
         window = window_of(resource.start, resource.end, utc_day(now))
         recent = detail.value.history
@@ -138,7 +165,7 @@ class SignalAnswers(StoredAnswers):
 
     def looks_at_detail(self, resource: Resource[Any]) -> int:
         """Return how often the store was asked for the detail of a history's signal."""
-        return self._looks.get(resource.slug, 0) if isinstance(resource, HistoryResource) else 0
+        return self._noted(resource.slug).looks if isinstance(resource, HistoryResource) else 0
 
     async def finds_detail(self, resource: Resource[Any], now: float) -> bool:
         """Whether the store holds a younger detail of a history's signal than this process: it may save a request."""
@@ -265,7 +292,7 @@ class SignalAnswers(StoredAnswers):
         """The signal's detail: a fresh one in memory, else the younger of that and the store's."""
         resource = SignalResource(slug)
         known = self.memory.get(resource)
-        was_looked_up = now - ABSENT_S <= self._absent.get(slug, NEVER) <= now
+        was_looked_up = now - ABSENT_S <= self._noted(slug).absent_at <= now
         if was_looked_up or (known is not None and known.is_fresh(now)):
             return known
         return await self._unpacked(resource, now) or known
@@ -277,7 +304,7 @@ class SignalAnswers(StoredAnswers):
 
     def _is_new(self, slug: str) -> bool:
         """Whether the store was found to have no answer about a signal."""
-        return slug in self._unkept and self._histories.kept_at(slug) is None
+        return self._noted(slug).is_unkept and self._histories.kept_at(slug) is None
 
     async def _kept_state(self, slug: str) -> Vintages:
         """What the kept answers about a signal say of it; no look into the store where it is known to have none."""
@@ -287,17 +314,17 @@ class SignalAnswers(StoredAnswers):
         if known is not None and known.fresh_until != NEVER:
             detail: tuple[SignalDetail, float] | None = (known.value, known.fetched_at)
         else:
-            detail = None if slug in self._unkept else await self._kept_detail(slug)
+            detail = None if self._noted(slug).is_unkept else await self._kept_detail(slug)
         return vintages_from_cache(await self._histories.kept(slug), detail)
 
     async def _signal(self, slug: str) -> Signal | None:
         """The signal as its detail told it last; None where none is kept."""
-        if slug not in self._named:
+        notes = self._notes_of(slug)
+        if notes.signal is None:
             known = self.memory.get(SignalResource(slug))
             kept = (known.value, known.fetched_at) if known is not None else await self._kept_detail(slug)
-            if kept is not None:
-                self._named[slug] = kept[0].signal
-        return self._named.get(slug)
+            notes.signal = None if kept is None else kept[0].signal
+        return notes.signal
 
     async def _kept_detail(self, slug: str) -> tuple[SignalDetail, float] | None:
         """The detail of a signal as the store has it, and when the service gave it."""
@@ -335,13 +362,13 @@ class SignalAnswers(StoredAnswers):
             answer = msgspec.structs.replace(answer, value=cast("T", newest_alone(cast("SignalDetail", answer.value))))
             self._remember(resource, answer, 0)
         held = self._histories.held(resource.slug)
-        self._looks[resource.slug] = self._looks.get(resource.slug, 0) + 1
+        notes = self._notes_of(resource.slug)
+        notes.looks += 1
         if answer is None:
-            self._absent[resource.slug] = now
-            self._unkept[resource.slug] = None
+            notes.absent_at, notes.is_unkept = now, True
         elif self.memory.get(resource) is not None:
             if not answer.is_fresh(now):
-                self._absent[resource.slug] = now
+                notes.absent_at = now
             self.memory.drop_family(HistoryResource(resource.slug))  # they were cut without this detail
             if held is not None:
                 self._united(resource.slug, held, cast("Answer[SignalDetail]", answer))

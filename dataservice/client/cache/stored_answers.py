@@ -40,7 +40,7 @@ class StoredAnswers:
         self.memory = MemoryCache(max_bytes)
         self._store = store
         self.scope: str | None = None
-        self._noted: LRUCache[Resource[Any], None] = LRUCache(MAX_NOTED)
+        self._noted_days: LRUCache[Resource[Any], None] = LRUCache(MAX_NOTED)
 
     def open(self, scope: str) -> None:
         """Use the store from now on, under the name of the key."""
@@ -124,7 +124,7 @@ class StoredAnswers:
     async def _note_since(self, resource: Resource[Any], now: float) -> None:
         """Note the day of a list that was kept, so that a later day's question finds it."""
         day = since_of(resource)
-        if day is None or resource in self._noted:
+        if day is None or resource in self._noted_days:
             return
         name = self._note_name(resource)
         for _ in range(2):  # the other process that noted a day at the same moment is done by the second time
@@ -132,7 +132,7 @@ class StoredAnswers:
             days = noted(kept.payload) if kept else ()
             entry = Entry(with_day(days, day), now)
             if day in days or await self._store.replace(name, entry, kept.fetched_at if kept else None):
-                self._noted[resource] = None
+                self._noted_days[resource] = None
                 return
 
     def _note_name(self, resource: Resource[Any]) -> str:

@@ -61,7 +61,7 @@ class Request:
     @cached_property
     def target(self) -> str:
         """Path and query: what is sent, and the name an answer is kept under."""
-        return f"{self.path}?{urlencode(self.params)}" if self.params else self.path
+        return f"{self.path}?{_query(self.params)}" if self.params else self.path
 
     def target_with(self, path_end: str) -> str:
         """The target at a service whose paths end in another way."""
@@ -73,6 +73,12 @@ class Request:
         if not params:
             return self
         return replace(self, params=tuple({**dict(self.params), **dict(params)}.items()))
+
+
+@lru_cache(maxsize=64)
+def _query(params: Params) -> str:
+    """The query of these parameters: those of all signals are the same."""
+    return urlencode(params)
 
 
 @lru_cache(maxsize=MAX_REMEMBERED)
@@ -123,7 +129,7 @@ def observations_request(slug: str, start: date | None, end: date | None) -> Req
 def _signal(endpoint: Endpoint, slug: str, params: dict[str, Any], priority: int) -> Request:
     if not isinstance(slug, str):
         raise TypeError(f"a signal's slug is text, not {slug!r}")
-    if not 0 < len(slug) <= MAX_SLUG or not slug.isprintable() or any(c.isspace() for c in slug) or slug in {".", ".."}:
+    if not 0 < len(slug) <= MAX_SLUG or not slug.isprintable() or " " in slug or slug in {".", ".."}:
         raise NotFoundError(f"no signal {slug[:MAX_SLUG]!r}")
     path = endpoint.replace("{slug}", quote(slug, safe=""))
     return Request(endpoint, path, _params(params), subject=f"signal {slug!r}", priority=priority)

@@ -156,7 +156,7 @@ class CircuitBreaker:
         """The error that stands for the answer now, the widest first; None when the service may be asked."""
         wire = self._wire if endpoint is Endpoint.WIRE else None
         wide = (self._no_key, self._key, wire, self._endpoints.get(endpoint), self._outage)
-        for found in (*wide, *self._of_resource(resource)):
+        for found in (*wide, *self._of_resource(resource)) if self._resources else wide:
             if found is not None and now < found.until:
                 return found.error
         return None
@@ -248,7 +248,7 @@ class CircuitBreaker:
         self._key_opens_others()
         if endpoint is not None:
             self._alike.answered(endpoint)
-        if resource is not None:
+        if resource is not None and self._resources:
             self._resources.pop(resource, None)
 
     def reset(self) -> None:

@@ -166,7 +166,7 @@ async def test_a_stale_entry_is_read_once_and_still_shown_where_the_service_fail
 
 HOUSE = Path(__file__).parents[3]
 PACKAGES = tuple(f"{HOUSE / package}/" for package in ("addin", "udfs", "dataservice"))
-MOST_FILES, MOST_FUNCTIONS, MOST_LOOKS = 70, 331, 3
+MOST_FILES, MOST_FUNCTIONS, MOST_LOOKS = 70, 325, 3
 """What a call that was never asked takes once the client is warm; comprehensions are no functions."""
 
 
