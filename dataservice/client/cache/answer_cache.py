@@ -133,35 +133,48 @@ class AnswerCache(SignalAnswers):
         `ending` names who holds the lease of the entry: it is ended in the step in which the entry is kept.
         """
         fetched_at = self.rules.arrival(now)
-        value, payload = self._not_behind(resource, value, payload, now)
+        if isinstance(resource, SignalResource):
+            return cast("Answer[T]", await self._keep_detail(resource, value, payload, fetched_at, now, ending))
         answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), Source.NETWORK)
-        name, entry, is_put = self.name(resource), Entry(payload, fetched_at), False
-        if isinstance(resource, SignalResource):
-            window, found = looked_at(cast("SignalDetail", value))
-            then = None if self.scope is None else lambda: Put(name, entry, ending())
-            is_put = await self.archive.look(
-                resource.slug, window, found, fetched_at, is_kept=True, is_brief=len(found) < SEVERAL, then=then
-            )
-        before = self._remember(resource, answer, size_of(value, payload))
+        self._remember(resource, answer, size_of(value, payload))
         if self.scope is not None:
-            if not is_put:
-                await self._store.put(name, entry, ending=ending())
+            await self._store.put(self.name(resource), Entry(payload, fetched_at), ending=ending())
             await self._note_since(resource, now)
-        if isinstance(resource, SignalResource):
-            await self._learn_detail(resource.slug, before, cast("Answer[SignalDetail]", answer), now)
         return answer
 
-    def _not_behind(self, resource: Resource[T], value: T, payload: bytes, now: float) -> tuple[T, bytes]:
-        """A detail that does not show yet what a fresh window showed: with that; any other value as it is."""
-        if not isinstance(resource, SignalResource):
-            return value, payload
-        held = self._histories.held(resource.slug)
+    async def _keep_detail(
+        self,
+        resource: SignalResource,
+        value: Any,
+        payload: bytes,
+        fetched_at: float,
+        now: float,
+        ending: Callable[[], str],
+    ) -> Answer[SignalDetail]:
+        """Keep a detail, in one step with what the archive learns of it, and compare it with what was known."""
+        value, payload = self._not_behind(resource.slug, value, payload, now)
+        answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), Source.NETWORK)
+        window, found = looked_at(value)
+        put = None if self.scope is None else lambda: Put(self.name(resource), Entry(payload, fetched_at), ending())
+        is_put = await self.archive.look(
+            resource.slug, window, found, fetched_at, is_kept=True, is_brief=len(found) < SEVERAL, then=put
+        )
+        before = self._remember(resource, answer, size_of(value, payload))
+        if put is not None and not is_put:
+            kept = put()
+            await self._store.put(kept.name, kept.entry, ending=kept.ending)
+        await self._learn_detail(resource.slug, before, answer, now)
+        return answer
+
+    def _not_behind(self, slug: str, value: SignalDetail, payload: bytes, now: float) -> tuple[SignalDetail, bytes]:
+        """A detail that does not show yet what a fresh window showed: with that; any other one as it is."""
+        held = self._histories.held(slug)
         if held is None or not held.spans or not held.spans[-1].is_open:
             return value, payload
         if not self.rules.is_fresh(held.spans[-1].checked_at, now):
             return value, payload
-        found = not_behind(cast("SignalDetail", value), held.observations)
-        return (value, payload) if found is value else (cast("T", found), pack(found))
+        found = not_behind(value, held.observations)
+        return (value, payload) if found is value else (found, pack(found))
 
     def shown_by_detail(self, slug: str, window: Window, found: Observations, now: float) -> Observations:
         """What was found of a window, with what a fresh detail shows behind it: a window may show the newest later."""

@@ -13,7 +13,7 @@ from cachetools import LRUCache
 
 from dataservice.client.cache.history import after_pull, is_revision
 from dataservice.client.cache.spans import OVERLAP, History, Newest, Span, check_from
-from dataservice.client.contract.completeness.density import RECENT_DAYS, detail_may_be_thin
+from dataservice.client.contract.completeness.density import DAY_US, RECENT_DAYS, detail_may_be_thin
 from dataservice.client.contract.completeness.evidence import Evidence, days_over
 from dataservice.client.contract.completeness.looks import as_known
 from dataservice.client.contract.completeness.thinning import leaves_out, tells_alike
@@ -149,9 +149,9 @@ def window_of_detail(detail: SignalDetail) -> Window:
     history = detail.history
     if not len(history):
         return Window(date.max, date.min)
-    days = history.times.astype("datetime64[D]")
+    days = history.times.view(np.int64) // DAY_US
     first_day_may_be_cut = bool((days[1:] == days[:-1]).any())
-    return Window(days[0].item() + timedelta(days=first_day_may_be_cut), date.max)
+    return Window(history.first_day + timedelta(days=first_day_may_be_cut), date.max)
 
 
 def _with_answer(history: History, window: Window, found: Observations, at: float) -> History:

@@ -340,6 +340,8 @@ class SignalAnswers(StoredAnswers):
         return None if self.scope is None else self.name(HistoryResource(slug))
 
     async def _in_store(self, resource: Resource[T], now: float) -> Answer[T] | None:
+        if isinstance(resource, SignalResource):
+            return cast("Answer[T] | None", await self._unpacked(resource, now))  # no other answer holds a detail
         if isinstance(resource, HistoryResource):
             return await self._cut(resource, now)
         return await super()._in_store(resource, now)

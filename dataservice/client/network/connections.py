@@ -200,7 +200,8 @@ class _Connector(aiohttp.TCPConnector):
             connection = await super().connect(req, traces, timeout)
             is_reused = connection.protocol in self._served
             if not is_reused or not _is_over(connection):
-                self._served.add(connection.protocol)
+                if not is_reused:
+                    self._served.add(connection.protocol)
                 if watch is not None:
                     watch.is_reused, watch.was_sent, watch.sent_at = is_reused, True, time.monotonic()
                 return connection

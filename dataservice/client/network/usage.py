@@ -82,6 +82,8 @@ class UsageTracker:
     ) -> None:
         self._store = store
         self._budget = budget
+        self.is_unlimited = budget.is_unlimited
+        """Whether there is no budget: then a request may be counted while it waits for its turn."""
         self._clock = clock
         self._sleep = sleep
         self._scope: str | None = None
@@ -137,6 +139,8 @@ class UsageTracker:
 
     def refusal(self, now: float) -> BudgetError | None:
         """Return why a request would be refused, by what this process knows; None where it has to be tried."""
+        if self.is_unlimited:
+            return None
         if self._budget.reserve and self._probed_on == str(utc_day(now)):
             return self._too_few(now)
         # Who is under way has taken a ticket: the count holds them.
@@ -151,11 +155,6 @@ class UsageTracker:
             held = f", and {reserve:,} are held in reserve" if reserve else ""
             raise BudgetError(f"{quota.remaining:,} requests are left{held}; it may take {requests}")
 
-    @property
-    def is_unlimited(self) -> bool:
-        """Return whether there is no budget: then a request may be counted while it waits for its turn."""
-        return self._budget.is_unlimited
-
     async def counted(self) -> Ticket:
         """The right to send one request where there is no budget; whoever does not send it gives it back.
 
@@ -165,13 +164,12 @@ class UsageTracker:
         ticket = Ticket(0, month)
         self.sent += 1
         self._count(_used(month), 1)
+        if not self._store.shared:
+            return ticket  # nobody else counts, and what is unsaved is told at the next quiet moment
         try:
-            if not self._store.shared:
-                await self._add(_used(month), 0)
-            else:
-                if self._counting is None:
-                    self._counting = asyncio.ensure_future(self._count_together(month))
-                await asyncio.shield(self._counting)
+            if self._counting is None:
+                self._counting = asyncio.ensure_future(self._count_together(month))
+            await asyncio.shield(self._counting)
         except asyncio.CancelledError:
             self.give_back(ticket)
             raise

@@ -166,8 +166,12 @@ async def test_a_stale_entry_is_read_once_and_still_shown_where_the_service_fail
 
 HOUSE = Path(__file__).parents[3]
 PACKAGES = tuple(f"{HOUSE / package}/" for package in ("addin", "udfs", "dataservice"))
-MOST_FILES, MOST_FUNCTIONS, MOST_LOOKS = 70, 325, 3
-"""What a call that was never asked takes once the client is warm; comprehensions are no functions."""
+MOST_LOOKS = 3
+WAYS = [("memory", 68, 319), ("file", 70, 340)]
+"""Where answers are kept, and the most files and functions of a call that was never asked, once the client is warm.
+
+Comprehensions are no functions.
+"""
 
 
 @contextmanager
@@ -189,8 +193,8 @@ def passed_functions(found):
         threading.setprofile(None)
 
 
-@pytest.mark.parametrize("kept", ["memory", "file"])
-async def test_the_way_of_one_cold_signal_becomes_no_longer(service, tmp_path, kept):
+@pytest.mark.parametrize(("kept", "files", "functions"), WAYS)
+async def test_the_way_of_one_cold_signal_becomes_no_longer(service, tmp_path, kept, files, functions):
     store = CountingFile(tmp_path / "cache.sqlite") if kept == "file" else None
     passed = set()
     async with AsyncClient(service.url, service.key, store=store) as client:
@@ -205,5 +209,5 @@ async def test_the_way_of_one_cold_signal_becomes_no_longer(service, tmp_path, k
         await store.aclose()
         assert len(store.reads) <= MOST_LOOKS
     assert outcome.requests == 1
-    assert len({file for file, _ in passed}) <= MOST_FILES
-    assert len(passed) <= MOST_FUNCTIONS
+    assert len({file for file, _ in passed}) <= files
+    assert len(passed) <= functions
