@@ -29,7 +29,14 @@ from dataservice.client.contract.resources import (
     WireResource,
 )
 from dataservice.client.contract.windows import day_before
-from dataservice.errors import DataServiceError, DeadlineExceededError, UnavailableError
+from dataservice.errors import (
+    AuthenticationError,
+    DataServiceError,
+    DeadlineExceededError,
+    QuotaExceededError,
+    RejectedError,
+    UnavailableError,
+)
 
 MOST_REQUESTS = 11
 
@@ -49,6 +56,9 @@ MOVED = frozenset({301, 302, 307, 308})
 
 WORKING_DAYS = ("equities", "etf", "fx", "commodities")
 """Categories whose series have no observations at weekends: of these 365 observations are no 365 days."""
+
+ENDS_IT = (DeadlineExceededError, AuthenticationError, QuotaExceededError)
+"""Errors after which nothing more can be asked."""
 
 Ask: TypeAlias = Callable[[Request], Awaitable[Body]]
 
@@ -88,6 +98,8 @@ class _Probe:
         await self._look("catalogue", catalogue_request(0))
         if self.looks.answers["catalogue"].status in MOVED and not await self._has_slashes():
             return
+        if (rows := self.looks.rows("catalogue")) and self.looks.is_catalogue_cut():
+            await self._look("more catalogue", catalogue_request(len(rows)))
         self.looks.slug = slug or self._some_slug()
         if self.looks.slug:
             await self._signal(self.looks.slug)
@@ -158,8 +170,8 @@ class _Probe:
         self.sent += 1
         try:
             self.looks.answers[name] = await self._ask(request)
-        except UnavailableError as error:
-            if not self.looks.answers or isinstance(error, DeadlineExceededError):
+        except (UnavailableError, RejectedError) as error:
+            if not self.looks.answers or isinstance(error, ENDS_IT):
                 raise
             return  # what the others tell holds all the same, and was paid for
         self.looks.bounds[name] = bounds

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import pairwise
 from typing import Any
 
 from dataservice.client.contract.body import Body
@@ -12,6 +13,7 @@ from dataservice.client.contract.completeness.evidence import ListSeen
 from dataservice.client.contract.completeness.following import following
 from dataservice.client.contract.completeness.thinning import leaves_out
 from dataservice.client.contract.forms import TIMES, columns_of, decoded, list_in, order_of_days, signal_in, times_in
+from dataservice.client.contract.requests import CATALOGUE_LIMIT
 from dataservice.errors import DataServiceError
 from dataservice.models import READING_FIELDS, Index
 from dataservice.observations import Observations
@@ -81,6 +83,56 @@ class Looks:
             if isinstance(rows, list) and (found := order_of_days(times_in(rows))) is not None:
                 return found
         return None
+
+    def beside(self, name: str) -> Mapping[str, Any]:
+        """Return what stands beside a list; nothing where it stands alone."""
+        content = self.content(name)
+        return content if isinstance(content, Mapping) else {}
+
+    def stands_in(self, name: str) -> str:
+        """Return what the records of an answer stand in."""
+        content = self.content(name)
+        if isinstance(content, list):
+            return "nothing"
+        if not isinstance(content, Mapping):
+            return "no JSON"
+        if isinstance(content.get("data"), list):
+            return "data"
+        if isinstance(content.get("data"), Mapping):
+            return f"data.{next(iter(content['data']), '')}"
+        return next((str(key) for key, value in content.items() if isinstance(value, list)), "no list")
+
+    def order(self, name: str) -> str:
+        """Return how the observations of a window follow each other."""
+        try:
+            times = columns_of(self.rows(name) or [], self.day_first)[0]
+        except DataServiceError:
+            return "oldest first"
+        rising = sum(before <= after for before, after in pairwise(times))
+        return (
+            {len(times) - 1: "oldest first", 0: "newest first"}.get(rising, "none")
+            if len(times) > 1
+            else "oldest first"
+        )
+
+    def is_catalogue_cut(self) -> bool:
+        """Return whether the first page of the catalogue is no whole one, by what it says or by what it does not."""
+        rows = len(self.rows("catalogue") or [])
+        said = following(self.beside("catalogue"), self.answers.get("catalogue", b""), rows)
+        if said.total is not None and said.total != rows:
+            return said.total > rows < CATALOGUE_LIMIT
+        return bool(said.more) or (rows > 0 and said.limit == rows) or (said.total is None and said.more is None)
+
+    def latest_day(self) -> date | None:
+        """The day of the latest observation that the detail tells by itself."""
+        latest = self.detail().get("latest")
+        try:
+            found = Observations.from_columns(
+                *columns_of([latest] if isinstance(latest, Mapping) else [], self.day_first)
+            )
+        except (DataServiceError, ValueError):
+            return None
+        return found.last_day if len(found) else None
 
     def says_nothing(self, name: str) -> bool:
         """Return whether an answer says nothing of what follows its rows."""

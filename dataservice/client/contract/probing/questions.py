@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from dataservice.client.contract.body import next_in_link
-from dataservice.client.contract.completeness.evidence import NOTHING_SEEN
 from dataservice.client.contract.completeness.following import following
 from dataservice.client.contract.completeness.thinning import PART_DAYS
-from dataservice.client.contract.forms import (
-    TIMES,
-    VALUES,
-    columns_of,
-    field_of,
-)
-from dataservice.client.contract.probing.looks import FEEDS, Looks, reading_field
+from dataservice.client.contract.forms import TIMES, VALUES, field_of
+from dataservice.client.contract.probing.answers import READ, SHOWN, detail, envelope, letters, unreadable
+from dataservice.client.contract.probing.lists import catalogue, feeds, indices
+from dataservice.client.contract.probing.looks import Looks
 from dataservice.client.contract.profile import Finding
 from dataservice.client.contract.quota import quota_in
-from dataservice.client.contract.records import records_in
-from dataservice.client.contract.requests import CATALOGUE_LIMIT, HISTORY_LIMIT, LIST_LIMIT, OBSERVATIONS_LIMIT
+from dataservice.client.contract.requests import HISTORY_LIMIT, OBSERVATIONS_LIMIT
 from dataservice.errors import DataServiceError
-from dataservice.models import READING_FIELDS, Current, Index, Post, Signal, WireItem
 from dataservice.observations import Observations
 
 HEADERS = ("x-service-tier", "x-service-ratelimit-cap", "x-service-ratelimit-remaining")
@@ -33,11 +26,10 @@ PUBLISHED = "1.0.0"
 """The version that the published description carries (contract: "Versioning")."""
 
 PAGING = frozenset({"limit", "offset", "page", "cursor", "after", "per_page", "page_size", "page_token"})
-SHOWN = 60
-UNJUDGED = frozenset({"unknown", "far dates", "rest", "description", "more indices", "more wire", "more almanac"})
+UNJUDGED = frozenset(
+    {"unknown", "far dates", "rest", "description", "more indices", "more wire", "more almanac", "more catalogue"}
+)
 """Answers of another status say nothing by themselves."""
-
-READ = "reads it all the same"
 
 
 def findings(looks: Looks) -> list[Finding]:
@@ -68,7 +60,7 @@ def _refused(looks: Looks) -> Iterator[Finding]:
 def _headers(looks: Looks) -> Iterator[Finding]:
     body = next(iter(looks.answers.values()))
     told = [str(body.headers.get(name, "")) for name in HEADERS]
-    is_plain = all(told) and all(text.isdecimal() for text in told[1:]) and " " not in told[0]
+    is_plain = all(told) and all(text.isdecimal() for text in told[1:]) and " " not in told[0] and told[1] != "0"
     is_read = quota_in(body.headers, 0.0) is not None
     does = READ if is_read else "shows no quota"
     yield Finding("quota headers", "three plain values", " | ".join(told) or "none", does, differs=not is_plain)
@@ -76,92 +68,22 @@ def _headers(looks: Looks) -> Iterator[Finding]:
     begins = "not seen yet" if day is None else f"on day {day}"
     does = "looks each day whether it has begun anew"
     yield Finding("the quota's period begins", "not shown; on day 1", begins, does, differs=(day or 1) > 1 + 1)
+    others = [name for name in body.headers if name.startswith(("ratelimit", "x-ratelimit"))]
+    limits = ", ".join(f"{name}: {body.headers[name]}" for name in others)[:SHOWN] or "none"
+    yield Finding(
+        "limits in other headers", "not shown; none", limits, "minds those by the second", differs=bool(others)
+    )
     packing = body.headers.get("content-encoding", "none")
     yield Finding("packing", "not shown", packing, "unpacks it")
-
-
-def _beside(looks: Looks, name: str) -> Mapping[str, Any]:
-    content = looks.content(name)
-    return content if isinstance(content, Mapping) else {}
-
-
-def _stands_in(looks: Looks, name: str) -> str:
-    """Return what the records of an answer stand in."""
-    content = looks.content(name)
-    if isinstance(content, list):
-        return "nothing"
-    if not isinstance(content, Mapping):
-        return "no JSON"
-    if isinstance(content.get("data"), list):
-        return "data"
-    if isinstance(content.get("data"), Mapping):
-        return f"data.{next(iter(content['data']), '')}"
-    return next((str(key) for key, value in content.items() if isinstance(value, list)), "no list")
-
-
-def _envelope(looks: Looks, name: str) -> Iterator[Finding]:
-    where = _stands_in(looks, name)
-    yield Finding(f"{name}: stands in", "data", where, READ, differs=where != "data")
-
-
-def _catalogue(looks: Looks) -> Iterator[Finding]:
-    rows = looks.rows("catalogue")
-    if rows is None:
-        return
-    yield from _envelope(looks, "catalogue")
-    said = following(_beside(looks, "catalogue"), b"", len(rows))
-    is_told = said.limit is not None and said.total is not None
-    is_cut = (said.total or 0) > len(rows) < CATALOGUE_LIMIT or said.total == said.limit == len(rows)
-    differs = not is_told or said.limit != CATALOGUE_LIMIT or is_cut
-    told = f"{len(rows)} signals, limit {said.limit}, total {said.total}"
-    does = "asks on until nothing new comes" if differs else "as documented"
-    yield Finding("catalogue: pages", f"limit {CATALOGUE_LIMIT} and the total", told, does, differs=differs)
-    yield from _odd(rows, Signal, "catalogue")
-
-
-def _odd(rows: Sequence[Any], kind: Any, name: str) -> Iterator[Finding]:
-    try:
-        _, odd = records_in(rows, kind)
-    except DataServiceError as error:
-        odd = str(error)
-    if odd:
-        yield Finding(f"{name}: records", "of the documented types", odd, "leaves the odd fields out", differs=True)
-        return
-    texts = [name for row in rows if isinstance(row, Mapping) for name in NUMERIC & row.keys() if _is_text(row[name])]
-    if texts:
-        yield Finding(f"{name}: records", "numbers", f"{texts[0]} is text", READ, differs=True)
-
-
-NUMERIC = frozenset({"importance_score", "momentum_score", "belief_score"})
-
-
-def _is_text(told: Any) -> bool:
-    return isinstance(told, str)
-
-
-def _detail(looks: Looks) -> Iterator[Finding]:
-    content, fields = looks.content("detail"), looks.detail()
-    if not fields:
-        return
-    where = "data" if isinstance(content, Mapping) and isinstance(content.get("data"), Mapping) else "elsewhere"
-    yield Finding("signal: stands in", "data", where, READ, differs=where != "data")
-    latest = fields.get("latest")
-    told = "an observation" if isinstance(latest, Mapping) else "absent" if latest is None else str(latest)[:SHOWN]
-    is_other = not isinstance(latest, Mapping | list)
-    yield Finding("latest", "an observation", told, "takes the newest of the history", differs=is_other)
-    series, rows = looks.series("detail"), fields.get("history")
-    if series is not None and isinstance(rows, list) and len(series) > 1:
-        times = columns_of(rows, looks.day_first)[0]
-        is_newest_first = times[0] > times[-1]
-        order = "newest first" if is_newest_first else "oldest first"
-        yield Finding("recent history: order", "not shown; oldest first", order, "sorts it", differs=is_newest_first)
 
 
 def _form(looks: Looks) -> Iterator[Finding]:
     rows = looks.rows("all")
     if not rows:
         return
-    yield from _envelope(looks, "all")
+    yield envelope(looks, "all")
+    if looks.rows("window") and looks.stands_in("window") != looks.stands_in("all"):
+        yield envelope(looks, "window")
     if nulls := sum(row is None for row in rows):
         told = f"{nulls} of {len(rows)} are null"
         yield Finding("observation: rows", "records", told, "leaves them out", differs=True)
@@ -180,6 +102,8 @@ def _form(looks: Looks) -> Iterator[Finding]:
         names += f", also {', '.join(more[:3])}" if more else ""
     else:
         names, (time, value) = "a pair", (first if isinstance(first, list) and len(first) == 2 else (first, None))
+    if (order := looks.order("all")) != "oldest first":
+        yield Finding("observations: order", "oldest first", order, "sorts them", differs=True)
     is_usual = names == "observed_at and value"
     yield Finding("observation: fields", "observed_at and value", names, READ, differs=not is_usual)
     is_time = isinstance(time, str) and len(time) == len("2024-01-01T00:00:00Z") and time.endswith("Z")
@@ -205,8 +129,8 @@ def _paging(looks: Looks) -> Iterator[Finding]:
     if first is None:
         return
     body = looks.answers["all"]
-    said = following(_beside(looks, "all"), body, len(first))
-    names = [str(name) for name in _beside(looks, "all") if not isinstance(looks.content("all")[name], list)]
+    said = following(looks.beside("all"), body, len(first))
+    names = [str(name) for name in looks.beside("all") if not isinstance(looks.content("all")[name], list)]
     how = "the Link header" if next_in_link(body) else ", ".join(names) or "nothing"
     is_usual = names == ["pagination"] and said.total is not None and said.limit is not None
     does = "as documented" if is_usual else "goes by it, and asks on where nothing shows the end"
@@ -320,7 +244,10 @@ def _history(looks: Looks) -> Iterator[Finding]:
     if not count:
         yield Finding("history", f"{HISTORY_LIMIT} observations", "none", "reads windows", differs=True)
         return
-    whole = looks.series("all")
+    latest, whole = looks.latest_day(), looks.series("all")
+    if latest is not None and latest > recent.last_day:
+        told = f"to {recent.last_day}, latest of {latest}"
+        yield Finding("history: its newest", "the latest", told, "takes the latest from where it stands", differs=True)
     lies_before = whole is not None and len(whole) > 0 and whole.first_day < recent.first_day - timedelta(days=7)
     span = (recent.last_day - recent.first_day).days
     if count == HISTORY_LIMIT:
@@ -343,28 +270,6 @@ def _unknown(looks: Looks) -> Iterator[Finding]:
     told = f"{body.status}, {kind}" if body else f"{body.status}, empty"
     is_usual = body.status == 404 and kind == "application/json" and bool(body)
     yield Finding("an unknown signal", "404 with an error", told, "says that there is none", differs=not is_usual)
-
-
-def _indices(looks: Looks) -> Iterator[Finding]:
-    rows = looks.rows("indices")
-    if not rows:
-        return
-    yield from _envelope(looks, "indices")
-    said = following(_beside(looks, "indices"), looks.answers["indices"], len(rows))
-    is_paged = bool(said.more) or (said.total or 0) > len(rows) or bool(said.limit) or bool(looks.goes_on("indices"))
-    yield Finding("indices: pages", "all at once", "paged" if is_paged else "all at once", "asks on", differs=is_paged)
-    records, _ = records_in(rows, Index)
-    names = sorted({name for record in records for name in READING_FIELDS if name in record.extra})
-    latest = [record.extra.get("latest") for record in records]
-    only = reading_field(looks)
-    names = names or ([f"{only}, the only number"] if only else [])
-    is_usual = names == ["latest"] and all(
-        isinstance(each, Mapping) and isinstance(each.get("value"), int | float) for each in latest if each
-    )
-    told = " or ".join(names) or "none of the known names"
-    told = f"{told}: {str(next(filter(None, latest), ''))[:SHOWN]}" if names == ["latest"] and not is_usual else told
-    does = "as documented" if is_usual else "shows it where only one number may be it"
-    yield Finding("an index: reading", "not shown; latest", told, does, differs=not is_usual)
 
 
 def _description(looks: Looks) -> Iterator[Finding]:
@@ -396,43 +301,8 @@ def parameters_of(description: Mapping[str, Any], path_end: str) -> list[str]:
     return []
 
 
-def _is_json(body: bytes) -> bool:
-    try:
-        msgspec.json.decode(body)
-    except msgspec.MsgspecError:
-        return False
-    return True
-
-
-def _lists(looks: Looks) -> Iterator[Finding]:
-    kinds: tuple[tuple[str, Any], ...] = (("wire", WireItem), ("almanac", Post), ("currents", Current))
-    for name, kind in kinds:
-        rows = looks.rows(name)
-        if rows is None:
-            continue
-        yield from _envelope(looks, name)
-        yield from _odd(rows, kind, name)
-        if bytes(looks.answers[name]).count(b"NaN") and not _is_json(looks.answers[name]):
-            yield Finding(f"{name}: JSON", "JSON", "NaN, which is none", "takes it for no value", differs=True)
-        if (kind_seen := FEEDS.get(name)) is not None:
-            yield _most(looks, name, kind_seen, len(rows))
-        if name == "almanac":
-            yield Finding("almanac", "posts", f"{len(rows)} posts", "asks it for itself", differs=not rows)
-
-
-def _most(looks: Looks, name: str, kind: str, rows: int) -> Finding:
-    """Return how many posts or items there are on a page, and whether others lie behind those that were asked for."""
-    goes_on = looks.goes_on(name, is_limited=True)
-    may_be_cut = looks.says_nothing(name) and NOTHING_SEEN.may_be_cut(kind, rows, is_limited=True)
-    is_cut = rows < LIST_LIMIT and may_be_cut and goes_on is not False
-    told = f"{rows} of {LIST_LIMIT} asked for" + (", and others behind them" if goes_on else "")
-    does = "asks for four pages at most" if goes_on else "takes it for a part" if is_cut else "as documented"
-    what = "items" if kind == "wire" else "posts"
-    return Finding(f"{name}: most {what}", f"{LIST_LIMIT}", told, does, differs=is_cut)
-
-
 JUDGES: tuple[Callable[[Looks], Iterator[Finding]], ...] = (
-    *(_refused, _headers, _catalogue, _detail, _form, _paging, _bounds, _defaults, _agreement, _history),
-    *(_unknown, _indices, _lists, _description),
+    *(_refused, unreadable, letters, _headers, catalogue, detail, _form, _paging, _bounds, _defaults, _agreement),
+    *(_history, _unknown, indices, feeds, _description),
 )
 """In the order in which the findings are shown."""
