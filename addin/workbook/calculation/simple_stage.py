@@ -56,7 +56,11 @@ class SimpleStage:
         return True
 
     def _is_number(self, place: Place) -> bool:
-        return place in self._formulas or type(self._book.sheet(place[0]).value(place[1])) in (float, type(None))
+        if place in self._formulas:
+            return True
+        sheet = self._book.sheet(place[0])
+        value = sheet.value(place[1])
+        return type(value) is float or (value is None and not sheet.has_empty_text(place[1]))
 
     def worked_out(
         self, engines: Engines, changed: Mapping[Place, Any], wanted: AbstractSet[Place]

@@ -210,6 +210,10 @@ class Sheet:
                 element.text = mended
                 self.is_changed = True
 
+    def has_empty_text(self, spot: Spot) -> bool:
+        """Return whether a cell without a formula holds an empty text in a form that some programs take for a blank."""
+        return self.value(spot) is None and self.is_calculated(spot) and not self.has_formula(spot)
+
     def has_formula(self, spot: Spot) -> bool:
         """Return whether a cell holds a formula."""
         cell = self._cell(spot)

@@ -31,6 +31,7 @@ from addin.workbook.calculation.reading.oddities import (
     COUNTING,
     COUNTS_ODD_TEXTS,
     COUNTS_ODD_VALUES,
+    EMPTY_TEXT,
     HARDLY_ANY,
     INTEREST,
     LONG_KEY,
@@ -44,6 +45,7 @@ from addin.workbook.calculation.reading.oddities import (
     ONLY_ONE_FAILS,
     OTHER_TILDE,
     READS_DAY,
+    UNKNOWN_NAME,
     counts_by_value,
     counts_odd_values,
     has_other_tilde,
@@ -53,6 +55,7 @@ from addin.workbook.calculation.reading.oddities import (
     is_long_part,
     is_long_part_of_key,
     is_odd_text,
+    is_unknown_name,
     odd_input,
 )
 from addin.workbook.calculation.results import is_reproduced
@@ -214,12 +217,19 @@ class Proof:
         odd |= {each.place: OTHER_MARKS for each in formulas if self._has_format_in_cell(each)}
         odd |= {each.place: OTHER_TILDE for each in formulas if self._has_other_tilde(each)}
         odd |= {each.place: why for each in formulas if (why := self._has_long_texts(each))}
+        odd |= {e.place: EMPTY_TEXT for e in formulas if any(self._shown.has_empty_text(*each) for each in e.areas)}
+        odd |= {each.place: UNKNOWN_NAME for each in formulas if self._knows_no_name(each)}
         odd |= {each.place: COUNTS_ODD_TEXTS for each in formulas if self._counts_odd_texts(each)}
         odd |= {
             each.place: HARDLY_ANY for each in formulas if is_hardly_any(each.shape.functions, self._one_shown(each))
         }
         blank = {each.place: BLANK for each, value in pairs if value is None and each.shape.functions & OF_BLANKS}
         return self._losing_digits(formulas) | odd, blank
+
+    def _knows_no_name(self, formula: BookFormula) -> bool:
+        """Return whether a formula comes to the error of an unknown name, which no cell explains that it reads."""
+        is_unknown = is_unknown_name(self._one_shown(formula)) and formula.place not in self._reproduced
+        return is_unknown and not self._reads(formula, is_unknown_name, areas=True)
 
     def _has_long_texts(self, formula: BookFormula) -> str:
         """Return why the length of texts may decide on the result; empty where it does not."""

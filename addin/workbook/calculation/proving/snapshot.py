@@ -25,6 +25,7 @@ class Snapshot:
         for place, value in found.items():
             if type(value) is list:
                 self._filled |= dict.fromkeys(cells_of_formula(cells.formulas[place])) | _at(place, value)
+        self._empty_texts: dict[str, CellIndex] = {}
         self._indexes: dict[tuple[Callable[[Any], bool], str], CellIndex] = {}
 
     def __getitem__(self, place: Place) -> Any:
@@ -42,6 +43,14 @@ class Snapshot:
     def in_area(self, sheet: str, area: Area) -> Iterator[Any]:
         """The values of the cells in an area that hold something."""
         return (self[place] for place in self._cells.filled(sheet, area))
+
+    def has_empty_text(self, sheet: str, area: Area) -> bool:
+        """Return whether a cell in an area holds an empty text that was no result of a formula."""
+        name = self._cells.book.known_name(area.sheet or sheet)
+        if name not in self._empty_texts:
+            content = self._cells.book.sheet(name)
+            self._empty_texts[name] = CellIndex(filter(content.has_empty_text, content.filled()))
+        return self._empty_texts[name].first_inside(area) is not None
 
     def has(self, is_it: Callable[[Any], bool], sheet: str, area: Area) -> bool:
         """Return whether a cell in an area has such a value; each is looked at once, since areas of totals overlap."""

@@ -33,6 +33,8 @@ OF_JOINED_TEXTS = frozenset(("CONCATENATE", "CONCAT", "TEXTJOIN", "REPT", "SUBST
 LONGEST_KEY, LONG_PART_OF_KEY, LONG_PART = 255, 100, 10_000
 """Letters: what Excel looks for, what may be a part of longer texts, and of those that do not fit into a cell."""
 
+UNKNOWN_NAME = "the calculation engine does not know a name in it"
+EMPTY_TEXT = "it reads an empty text that was no result of a formula, which some programs take for a blank cell"
 LONG_KEY = "it looks for a text that may be longer than the 255 letters of which Excel finds any"
 LONG_TEXT = "it joins texts that may be longer than the 32,767 letters that a text of Excel has"
 COUNTS_ODD_VALUES = "it counts what looks like an error or a logical value"
@@ -61,6 +63,11 @@ _DAY = re.compile(
 )
 _OTHER_TILDE = re.compile(r"~(?![*?])")
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+
+
+def is_unknown_name(value: Any) -> bool:
+    """Return whether a value is the error of a name that nobody knows."""
+    return isinstance(value, dict) and value["error"] == "#NAME?"
 
 
 def is_long_key(value: Any) -> bool:

@@ -1,5 +1,6 @@
 """Formulas that nobody can be sure of, and books that calculate in their own way: left, and listed."""
 
+import re
 from pathlib import Path
 
 import openpyxl
@@ -10,9 +11,19 @@ from xlsxwriter import Workbook
 from addin.workbook.calculation.calculation import HIDDEN_ROWS
 from addin.workbook.calculation.proving.proof import LOSES_DIGITS, NOT_SORTED
 from addin.workbook.calculation.reading.constants import ODD_SIGNS
-from addin.workbook.calculation.reading.oddities import HARDLY_ANY, LONG_KEY, LONG_TEXT, PARTS_OF_DAYS, UNSORTED_CLASSES
+from addin.workbook.calculation.reading.oddities import (
+    EMPTY_TEXT,
+    HARDLY_ANY,
+    LONG_KEY,
+    LONG_TEXT,
+    PARTS_OF_DAYS,
+    UNKNOWN_NAME,
+    UNSORTED_CLASSES,
+)
 from addin.workbook.calculation.results import IN_A_CIRCLE
 from addin.workbook.freeze import StaleValuesError, freeze_book
+from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.target import Target
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.refresh.report import Refreshed
 from dataservice.client import AsyncClient
@@ -346,3 +357,21 @@ async def test_rows_that_are_hidden_unless_told_are_not_counted(service: Embedde
     book["Sheet1"].sheet_format.zeroHeight = True
     book.save(path)
     assert _reasons(await _refreshed(service, path)) == {(5, 8): HIDDEN_ROWS}
+
+
+async def test_an_empty_text_that_some_take_for_a_blank_is_not_read(service: EmbeddedService, tmp_path: Path):
+    formulas = {"H1": "=COUNTA(C1:C3)+0*A1", "H2": "=C2*1+A1", "H3": '=(C2="")*1+A1*0', "H4": "=C1+A1*0"}
+    path = make_book(tmp_path / "book.xlsx", {"A1": CALL, **formulas, "C1": 1, "C2": "left", "C3": 2})
+    with Package(path) as package:
+        sheet = package.read("xl/worksheets/sheet1.xml")
+        cell = re.sub(rb'<c r="C2"[^>]*>.*?</c>', b'<c r="C2" t="str"><v></v></c>', sheet, count=1)
+        package.write(Target(path), {"xl/worksheets/sheet1.xml": cell})
+    assert _reasons(await _refreshed(service, path)) == {(row, 8): EMPTY_TEXT for row in (1, 2, 3)}
+    assert values(path, "Sheet1", "H4") == [1]
+
+
+async def test_a_name_that_the_engine_does_not_know_is_no_result(service: EmbeddedService, tmp_path: Path):
+    cells = {"B1": "=_xlfn.LET(_xlpm.x,1,_xlpm.x)+_xlpm.x+A1*0", "B2": "#NAME?", "B3": "=SUM(B2,A1*0)"}
+    book = make_book(tmp_path / "book.xlsx", {"A1": CALL, **cells})
+    assert _reasons(await _refreshed(service, book)) == {(1, 2): UNKNOWN_NAME}
+    assert str(values(book, "Sheet1", "B3")[0].message) == "#NAME?"
