@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from functools import partial
 from itertools import count
 from typing import Any, cast
@@ -16,6 +16,7 @@ from dataservice.client.cache.codec import pack
 from dataservice.client.cache.history import after_pull, gaps, pulls_needed, told_lately, window_of
 from dataservice.client.cache.recent import DoubtfulDetails, newest_alone, settled, with_history
 from dataservice.client.cache.spans import History
+from dataservice.client.cache.window_only import DetailState, in_place_of_detail
 from dataservice.client.contract import decode
 from dataservice.client.contract.aliases import is_alias, is_named
 from dataservice.client.contract.completeness.catalogue import PulledCatalogue
@@ -49,7 +50,6 @@ from dataservice.client.contract.paging import (
 from dataservice.client.contract.requests import (
     HISTORY_LIMIT,
     LIST_LIMIT,
-    Request,
     first_request,
 )
 from dataservice.client.contract.resources import (
@@ -73,7 +73,7 @@ from dataservice.errors import (
     MalformedAnswerError,
     NotFoundError,
 )
-from dataservice.models import Post, WireItem
+from dataservice.models import Post, Signal, WireItem
 from dataservice.observations import Observations
 
 
@@ -149,23 +149,58 @@ class Fetcher:
             return catalogue, pack(catalogue)
         if (kind := LISTS.get(type(resource))) is not None:
             return await self._list(kind, resource, context)
-        reading = partial(_arrived, resource, self.evidence)
+        if isinstance(resource, SignalResource) and resource.may_be_refused:
+            return await self._detail_or_window(resource, context)
+        return await self._detail(resource, context)
+
+    async def _detail(self, resource: Resource[Any], context: CallContext) -> tuple[Any, bytes]:
+        """The detail, which is about the very signal that was asked for."""
         request = first_request(resource)
-        try:
-            value, payload = await self._sender.fetch(request, context, reading)
-        except NotFoundError:
-            detail = await self._detail_of_window(resource, request, context)
-            if detail is None:
-                raise
-            return detail, pack(detail)
+        value, payload = await self._sender.fetch(request, context, partial(_arrived, resource, self.evidence))
         asked, signal = resource.slug if isinstance(resource, SignalResource) else "", value.signal
         if is_named(signal, asked) or ((listed := await self._listed(context)) and is_alias(signal, asked, listed)):
             return value, payload
         mixed_up = MalformedAnswerError(f"an answer about {signal.slug[:60]!r}, asked for {asked!r}")
         raise self._sender.refused(mixed_up, request, context)
 
+    async def _detail_or_window(self, resource: SignalResource, context: CallContext) -> tuple[Any, bytes]:
+        """The detail; or what a window tells of a signal that has none, which is noted: that 404 is paid for once."""
+        slug, notes, rules = resource.slug, self._cache.window_only, self._cache.rules
+        signal = await self._signal_at_hand(resource) if await notes.lacks_detail(slug, self._clock(), rules) else None
+        if signal is None:
+            try:
+                found = await self._detail(resource, context)
+            except NotFoundError:
+                state = await notes.state(slug, self._clock(), rules)
+                signal = None if state is DetailState.ANSWERED else _listed_as(slug, await self._listed(context))
+                if signal is None:
+                    await self._note_gone(slug, state)
+                    raise
+                self._sender.pardon(first_request(resource), context)
+            else:
+                await notes.answered(slug, self._clock())
+                return found
+        try:
+            detail = await self._detail_of_window(signal, context)
+        except NotFoundError:
+            await self._note_gone(slug, DetailState.LACKING)
+            raise
+        await notes.note(slug, self._clock())
+        return detail, pack(detail)
+
+    async def _note_gone(self, slug: str, state: DetailState) -> None:
+        """Note that nothing answered where something did: whoever asks next asks for all there may be."""
+        if state is not DetailState.UNKNOWN:
+            await self._cache.window_only.note(slug, self._clock(), is_doubtful=True)
+
+    async def _signal_at_hand(self, resource: SignalResource) -> Signal | None:
+        """The signal as its last known detail or the last known catalogue tells it."""
+        known = await self._cache.last_known(resource, self._clock())
+        listed = None if known else await self._cache.last_known(CATALOGUE, self._clock())
+        return known.value.signal if known else _listed_as(resource.slug, listed.value if listed else None)
+
     async def _listed(self, context: CallContext) -> Catalogue | None:
-        """A catalogue at hand, or asked for; None where there is none."""
+        """A catalogue at hand, or asked for, as whoever asked for a name will do next; None where there is none."""
         listed = await self._cache.last_known(CATALOGUE, self._clock())
         if listed is None:
             with suppress(DataServiceError):
@@ -195,24 +230,18 @@ class Fetcher:
         self._cache.distrust_details()
         await self._learn(self.evidence.now)
 
-    async def _detail_of_window(
-        self, resource: Resource[Any], request: Request, context: CallContext
-    ) -> SignalDetail | None:
-        """The detail of a listed signal out of the window of a year: of names with dots a service may have no other.
+    async def _detail_of_window(self, signal: Signal, context: CallContext) -> SignalDetail:
+        """The detail of a signal out of the window of a year; out of all that there is where nothing is known of it.
 
-        The contract says of the observations alone that slugs may contain dots. None for other names.
+        Of one that was known and has nothing in the year of its last observation, nothing is left.
         """
-        now, slug = self._clock(), resource.slug if isinstance(resource, SignalResource) else ""
-        if "." not in slug:
-            return None
-        listed = await self._listed(context)  # whoever asked for the name will ask for it next, to say what was meant
-        signal = None if listed is None else listed.find(slug)
-        if signal is None or signal.slug != slug:
-            return None
-        self._sender.pardon(request, context)
-        year = HistoryResource(slug, utc_day(now) - timedelta(days=HISTORY_LIMIT))
+        now, resource = self._clock(), SignalResource(signal.slug)
+        known = await self._cache.last_known(resource, now)
+        year = in_place_of_detail(signal.slug, known.value if known else None, utc_day(now))
         found = (await self._history(year, context)).value
-        return with_history(SignalDetail(signal, None), found[-HISTORY_LIMIT:]) if len(found) else None
+        if not len(found) and known is None:
+            found = (await self._history(HistoryResource(signal.slug), context)).value
+        return with_history(SignalDetail(signal, None), found[-HISTORY_LIMIT:])
 
     async def _list(self, kind: ListKind, resource: Resource[Any], context: CallContext) -> tuple[Any, bytes]:
         """A list, page by page; another page is asked for only where others follow, or the list may have been cut."""
@@ -458,6 +487,12 @@ def _several_in(window: Window, detail: Answer[SignalDetail]) -> Observations | 
     """The observations of a window that a detail shows, where they are several."""
     shown: Observations = detail.value.history.between(window.start, window.end)
     return shown if len(shown) >= SEVERAL else None
+
+
+def _listed_as(slug: str, catalogue: Catalogue | None) -> Signal | None:
+    """The signal of exactly this name in the catalogue."""
+    signal = None if catalogue is None else catalogue.find(slug)
+    return signal if signal is not None and signal.slug == slug else None
 
 
 def _passing(resource: PostsResource | WireResource, page: Page[Any]) -> Page[Any]:

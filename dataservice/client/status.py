@@ -13,9 +13,10 @@ import numpy as np
 
 from dataservice.client import cost
 from dataservice.client.cache.answer import Answer, Freshness, Source
-from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
 from dataservice.client.cache.history import findings, pulls_needed, window_of
 from dataservice.client.cache.spans import History
+from dataservice.client.cache.window_only import DetailState, in_place_of_detail
 from dataservice.client.contract.completeness.evidence import Evidence, Evidences
 from dataservice.client.contract.paging import pages_for
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, can_exist, first_request
@@ -159,10 +160,26 @@ class Overview:
                     history = await self._cache.history_after(slug, shown_from, now)
                 known_detail = detail.value if detail else None
                 return cost.history_cost(resource, history, known_detail, now, rules, self._evidence.now)
+            case SignalResource() if resource.may_be_refused:
+                return await self._detail_cost(resource, after, now)
             case WireResource() if not self._breaker.is_wire_open:
                 return POSSIBLY_ONE  # another answer may tell before that the key's tier does not open it
             case _:
                 return ONE
+
+    async def _detail_cost(self, resource: SignalResource, after: Refresh | None, now: float) -> Cost:
+        """What the answer about a signal costs whose detail may be a 404: then a window tells the same."""
+        slug = resource.slug
+        state = await self._cache.window_only.state(slug, now, self._rules(after, now))
+        listed = None if state is DetailState.ANSWERED else await self._cache.last_known(CATALOGUE, now)
+        if state is DetailState.ANSWERED or (listed is not None and listed.value.find(slug) is None):
+            return ONE
+        known = await self._cache.last_known(resource, now)
+        year = in_place_of_detail(slug, known.value if known else None, utc_day(now))
+        window = await self.cost_of(year, after)
+        if state is not DetailState.LACKING:
+            return ONE + replace(window, at_least=0)
+        return POSSIBLY_ONE if window == NOTHING else window
 
     def _rules(self, after: Refresh | None, now: float) -> Freshness:
         return self._cache.rules.forced(now) if after is Refresh.FORCE else self._cache.rules

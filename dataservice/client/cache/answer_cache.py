@@ -57,6 +57,7 @@ class AnswerCache(SignalAnswers):
         self._look_again()
         self._noted_days.clear()
         self.missing.clear()
+        self.window_only.clear()
         return 0 if self.scope is None else await self._store.clear(f"{self.scope}/")
 
     async def purge(self, slug: str, at: float) -> int:

@@ -28,6 +28,7 @@ from dataservice.client.cache.recent import (
 from dataservice.client.cache.spans import History
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
 from dataservice.client.cache.vintages_from_cache import vintages_from_cache
+from dataservice.client.cache.window_only import WindowOnly
 from dataservice.client.contract.requests import can_exist
 from dataservice.client.contract.resources import HistoryResource, KnownDaysResource, Resource, SignalResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
@@ -81,6 +82,7 @@ class SignalAnswers(StoredAnswers):
             not_before=lambda: self.rules.not_before,
         )
         self._notes: LRUCache[str, _Notes] = LRUCache(MAX_NOTES)
+        self.window_only = WindowOnly(store, self._detail_name)
         self.has_thin_details = False
         """Whether recent histories leave out what windows show."""
         self.archive = Archive(
@@ -338,6 +340,9 @@ class SignalAnswers(StoredAnswers):
 
     def _history_name(self, slug: str) -> str | None:
         return None if self.scope is None else self.name(HistoryResource(slug))
+
+    def _detail_name(self, slug: str) -> str | None:
+        return None if self.scope is None else self.name(SignalResource(slug))
 
     async def _in_store(self, resource: Resource[T], now: float) -> Answer[T] | None:
         if isinstance(resource, SignalResource):

@@ -55,6 +55,11 @@ class SignalResource(Resource[SignalDetail]):
 
     slug: str
 
+    @property
+    def may_be_refused(self) -> bool:
+        """Whether it may be a 404 though there is such a signal: of windows alone we know that slugs may have dots."""
+        return "." in self.slug
+
 
 @dataclass(frozen=True, slots=True)
 class HistoryResource(Resource[Observations]):
