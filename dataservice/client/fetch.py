@@ -158,7 +158,9 @@ class Fetcher:
         request = first_request(resource)
         value, payload = await self._sender.fetch(request, context, partial(_arrived, resource, self.evidence))
         asked, signal = resource.slug if isinstance(resource, SignalResource) else "", value.signal
-        if is_named(signal, asked) or ((listed := await self._listed(context)) and is_alias(signal, asked, listed)):
+        if signal.slug == asked or is_named(signal, asked):
+            return value, payload
+        if (listed := await self._listed(context)) and is_alias(signal, asked, listed):
             return value, payload
         mixed_up = MalformedAnswerError(f"an answer about {signal.slug[:60]!r}, asked for {asked!r}")
         raise self._sender.refused(mixed_up, request, context)
