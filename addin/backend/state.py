@@ -17,6 +17,7 @@ from starlette.requests import Request
 
 from addin.backend.http import KEY_HEADER
 from addin.backend.limits.accounts import UNPROVEN_PART, MemoryBudget
+from addin.backend.limits.aside import Lane
 from addin.backend.operation.events import tell
 from addin.backend.operation.metrics import Metrics, WorkerMeasures, memory_bytes
 from addin.backend.operation.public_certificate import PublicCertificate
@@ -115,6 +116,8 @@ class BackendState:
         )
         self._connections.observed = self._observed
         self._watch = ServiceWatch()
+        self.lanes: list[Lane] = []
+        """Where large work is done, in processes apart."""
         self.at_end: list[Callable[[], None]] = []
         """What is called when the backend closes."""
         self.people: People | None = None

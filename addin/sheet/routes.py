@@ -177,7 +177,7 @@ class _Worker:
 
     async def _made_apart(self, work: Work, request: Request, backend: BackendState) -> bytes:
         if self._lane is None:
-            self._lane = Lane(backend.memory.processor)
+            self._lane = Lane(backend.memory.processor, backend.lanes)
             backend.at_end.append(self._lane.close)
         lane, namespace = self._lane, self._settings.namespace
         with lane.entrance(account_of(request).turns) as enter:

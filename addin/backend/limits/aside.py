@@ -41,6 +41,9 @@ KEPT_BYTES = 128 * 2**20
 IDLE_S = 60.0
 """Without work it is ended after so long."""
 
+LARGE_BYTES = 2**19
+"""Before a larger body is worked on, other lanes without work end their processes: each keeps a hundred MB."""
+
 MOST_OF_ONE = 8
 """Requests of one payer in a lane, from before their bodies are read: a page waits for one answer before the next."""
 
@@ -52,11 +55,12 @@ class UnreadableError(Exception):
 
 
 class Lane:
-    """Works in a process of its own, on one thing after another."""
+    """Works in a process of its own, on one thing after another. `lanes` are all of this backend."""
 
     def __init__(
         self,
         processor: Processor,
+        lanes: list[Lane] | None = None,
         *,
         limit_s: float = LIMIT_S,
         beside_others_s: float = BESIDE_OTHERS_S,
@@ -71,6 +75,8 @@ class Lane:
         self._running: CallerTurns | None = None
         self._process: WorkProcess | None = None
         self._ending: asyncio.TimerHandle | None = None
+        self._lanes = [] if lanes is None else lanes
+        self._lanes.append(self)
 
     @contextmanager
     def entrance(self, caller: CallerTurns) -> Iterator[Callable[[], None]]:
@@ -96,6 +102,9 @@ class Lane:
         gone = asyncio.ensure_future(_left(request))
         try:
             await self._turn(caller, gone)
+            if len(body) > LARGE_BYTES:
+                for lane in self._lanes:
+                    lane.rest()
             began = time.monotonic()
             try:
                 return await asyncio.to_thread(self._worked, work, body, options)
@@ -104,6 +113,11 @@ class Lane:
                 self._end_turn()
         finally:
             gone.cancel()
+
+    def rest(self) -> None:
+        """End the process, unless it works or is about to."""
+        if self._running is None:
+            self.close()
 
     def close(self) -> None:
         """End the process."""

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from addin.backend.limits.accounts import MemoryBudget
-from addin.backend.limits.aside import MOST_OF_ONE, Lane
+from addin.backend.limits.aside import LARGE_BYTES, MOST_OF_ONE, Lane
 from addin.errors import AddinError
 from tests.addin.backend.limits import heavy_work
 
@@ -53,6 +53,16 @@ async def test_one_process_does_one_piece_after_another_and_says_what_it_refuses
             await caller("ada").ask(opened, heavy_work.refuse, "books")
         assert await caller("bob").ask(opened, heavy_work.process_id) == first
         assert int(first) != os.getpid()
+
+
+async def test_large_work_ends_the_process_of_a_lane_that_has_none_and_small_work_does_not():
+    lanes = []
+    async with lane(lanes=lanes) as (books, caller), lane(lanes=lanes) as (formulas, _):
+        first = await caller("ada").ask(formulas, heavy_work.process_id)
+        of_books = await caller("ada").ask(books, heavy_work.process_id)
+        assert await caller("ada").ask(formulas, heavy_work.process_id) == first
+        assert await caller("ada").ask(books, heavy_work.process_id, body=b"x" * (LARGE_BYTES + 1)) == of_books
+        assert await caller("ada").ask(formulas, heavy_work.process_id) != first
 
 
 async def test_what_takes_too_long_or_too_much_or_ends_its_process_is_told_and_the_next_is_served():
