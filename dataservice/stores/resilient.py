@@ -18,8 +18,11 @@ T = TypeVar("T")
 TIMEOUT_S = 5.0
 """A store that takes longer, such as a file on a network that is gone, has failed: the service would be faster."""
 
-AT_A_TIME = 32
-"""Operations under way on one store: ten thousand cells must not open as many connections, nor time out waiting."""
+AT_A_TIME, AT_A_TIME_HERE = 32, 256
+"""Operations under way on one store: ten thousand cells must not open as many connections, nor time out waiting.
+
+On a file of this machine as many as its thread does in one transaction: it opens no more than one connection.
+"""
 
 PAUSE_S = 30.0
 """A store that failed is not used for half a minute: a dead Redis would otherwise cost every cell a time-out.
@@ -51,7 +54,7 @@ class ResilientStore:
         self._late: dict[str, asyncio.Task[None]] = {}
         """By name, the last of its writes that is still under way."""
         self._clock = clock
-        self._slots = asyncio.Semaphore(AT_A_TIME)
+        self._slots = asyncio.Semaphore(AT_A_TIME if store.is_remote else AT_A_TIME_HERE)
         self._paused_until = float("-inf")
         self._writing_paused_until = float("-inf")
         self._logs_paused_until = float("-inf")

@@ -73,8 +73,10 @@ def looked_at(detail: SignalDetail) -> tuple[Window, Observations]:
         found = Observations.from_columns([detail.latest.observed_at], [detail.latest.value])
         return Window(found.first_day, date.max), found
     if window and is_whole(found):
-        window = Window(date.min, date.max)
-    return window, found.between(window.start) if window else found
+        return Window(date.min, date.max), found
+    if not window or window.start == found.first_day:  # nearly always: then nothing is looked for
+        return window, found
+    return window, found.between(window.start)
 
 
 def is_whole(recent: Observations) -> bool:

@@ -3,9 +3,11 @@
 import asyncio
 import logging
 
+import pytest
+
 from dataservice.stores import Entry, MemoryStore, ResilientStore
 from dataservice.stores.redis import RedisStore
-from dataservice.stores.resilient import AT_A_TIME, PAUSE_S
+from dataservice.stores.resilient import AT_A_TIME, AT_A_TIME_HERE, PAUSE_S
 from tests.dataservice.stores.stores import redis_server
 
 
@@ -81,7 +83,8 @@ async def test_a_tier_that_hangs_is_a_miss():
     assert await ResilientStore(Hanging(), timeout_s=0.01).get("a") is None
 
 
-async def test_a_crowd_waits_its_turn_outside_of_the_tiers_time():
+@pytest.mark.parametrize(("is_remote", "at_a_time"), [(True, AT_A_TIME), (False, AT_A_TIME_HERE)])
+async def test_a_crowd_waits_its_turn_outside_of_the_tiers_time(is_remote, at_a_time):
     class Counting(MemoryStore):
         inside = most = 0
 
@@ -93,10 +96,11 @@ async def test_a_crowd_waits_its_turn_outside_of_the_tiers_time():
             return Entry(name.encode(), 1.0)
 
     tier = Counting()
+    tier.is_remote = is_remote
     guarded = ResilientStore(tier)
     found = await asyncio.gather(*(guarded.get(str(n)) for n in range(500)))
     assert [entry.payload for entry in found if entry] == [str(n).encode() for n in range(500)]
-    assert tier.most == AT_A_TIME
+    assert tier.most == at_a_time
 
 
 async def test_a_redis_that_goes_away_is_a_miss(tmp_path, caplog):
