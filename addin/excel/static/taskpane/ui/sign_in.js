@@ -69,5 +69,5 @@ function fromWindow(address) {
 }
 
 function closed() {
-  return new Error("the window was closed before the sign-in had ended");
+  return new Error("the window was closed, or cut off from this pane by the provider, before the sign-in had ended");
 }
