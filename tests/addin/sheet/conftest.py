@@ -7,7 +7,7 @@ import pytest
 
 from addin.sheet.component import is_here
 from addin.workbook.template.build import example_session, write_template
-from tests.addin.sheet.parts.pages import opened_sheet, sheet_server
+from tests.addin.sheet.parts.pages import empty_sheet, opened_sheet, sheet_server
 
 
 @pytest.fixture
@@ -40,3 +40,20 @@ def shown(chromium, sample_service, dashboard, tmp_path_factory):
         opened_sheet(chromium, url) as page,
     ):
         yield page
+
+
+@pytest.fixture(scope="module")
+def one_page(chromium, sample_service, tmp_path_factory):
+    """Return the sheet in a page for all tests of a module."""
+    if not is_here():
+        pytest.skip("the sheet's component is not here: make sheet")
+    with empty_sheet(chromium, sample_service, tmp_path_factory.mktemp("blank")) as page:
+        yield page
+
+
+@pytest.fixture
+def blank(one_page):
+    """Return the sheet with an empty book, for tests that need no service of their own."""
+    one_page.begin_anew()
+    yield one_page
+    assert one_page.tab.errors + one_page.complaints == []

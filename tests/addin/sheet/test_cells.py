@@ -46,29 +46,26 @@ def test_cells_on_the_same_signal_share_a_request_and_a_post(chromium, service, 
         assert (page.posts(), service.running.request_count) == (1, 1)
 
 
-def test_a_cell_says_what_is_wrong(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A1": '=DS.SIGNAL("us-cpii")', "A2": '=DS.SIGNAL("us-cpi","price")', "A3": "=A1+1"})
-        assert page.values("A1", "A2", "A3") == ["#N/A", "#VALUE!", "#N/A"]
-        assert "no signal 'us-cpii'" in page.cell("A1")["message"]
-        assert "there is no field 'price'" in page.cell("A2")["message"]
+def test_a_cell_says_what_is_wrong(blank):
+    blank.put({"A1": '=DS.SIGNAL("us-cpii")', "A2": '=DS.SIGNAL("us-cpi","price")', "A3": "=A1+1"})
+    assert blank.values("A1", "A2", "A3") == ["#N/A", "#VALUE!", "#N/A"]
+    assert "no signal 'us-cpii'" in blank.cell("A1")["message"]
+    assert "there is no field 'price'" in blank.cell("A2")["message"]
 
 
-def test_a_table_spills_with_its_dates_and_can_be_referred_to(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A1": '=DS.SIGNAL_HISTORY("us-cpi","N3")', "D1": "=A1#", "G1": "=COUNT(A1#)"})
-        assert page.cell("A1")["value"] == "date"
-        assert page.cell("A4")["shown"].startswith("2026-")
-        assert page.cell("D4")["value"] == page.cell("A4")["value"] > 46_000
-        assert page.values("G1") == [6]
+def test_a_table_spills_with_its_dates_and_can_be_referred_to(blank):
+    blank.put({"A1": '=DS.SIGNAL_HISTORY("us-cpi","N3")', "D1": "=A1#", "G1": "=COUNT(A1#)"})
+    assert blank.cell("A1")["value"] == "date"
+    assert blank.cell("A4")["shown"].startswith("2026-")
+    assert blank.cell("D4")["value"] == blank.cell("A4")["value"] > 46_000
+    assert blank.values("G1") == [6]
 
 
-def test_a_range_of_slugs_fills_a_cell_each(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A1": "us-cpi", "A2": "nope", "A3": "sp-500", "B1": "=DS.SIGNAL(A1:A3)"})
-        first, wrong, last = page.values("B1", "B2", "B3")
-        assert first > 0 < last
-        assert wrong == "#N/A"
+def test_a_range_of_slugs_fills_a_cell_each(blank):
+    blank.put({"A1": "us-cpi", "A2": "nope", "A3": "sp-500", "B1": "=DS.SIGNAL(A1:A3)"})
+    first, wrong, last = blank.values("B1", "B2", "B3")
+    assert first > 0 < last
+    assert wrong == "#N/A"
 
 
 def test_quick_edits_join_into_few_posts(chromium, service, tmp_path):
@@ -103,12 +100,11 @@ def test_refresh_asks_again_and_the_cells_stay_in_sight(chromium, service, tmp_p
         assert service.running.request_count == 1, "the answer was still fresh"
 
 
-def test_a_formula_that_never_settles_ends(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A1": '=DS.SIGNAL("us-cpi", "value", RAND())'})
-        page.until("sheet.calls.waiting === 0 && sheet.calls.rounds > 12")
-        assert page.cell("A1")["value"] == "#N/A"
-        assert "change with every calculation" in page.cell("A1")["message"]
+def test_a_formula_that_never_settles_ends(blank):
+    blank.put({"A1": '=DS.SIGNAL("us-cpi", "value", RAND())'})
+    blank.until("sheet.calls.waiting === 0 && sheet.calls.rounds > 12")
+    assert blank.cell("A1")["value"] == "#N/A"
+    assert "change with every calculation" in blank.cell("A1")["message"]
 
 
 def test_slow_cells_say_that_they_load_and_can_be_stopped(chromium, service, tmp_path):

@@ -3,7 +3,7 @@
 import openpyxl
 import pytest
 
-from tests.addin.sheet.parts.pages import empty_sheet, opened_sheet, sheet_server
+from tests.addin.sheet.parts.pages import opened_sheet, sheet_server
 from tests.addin.workbook.books import make_book, values
 
 pytestmark = pytest.mark.usefixtures("component")
@@ -72,20 +72,16 @@ TYPED_AT_ONCE = """(parts) => {
 """Keys that all come before anything is drawn, as on a page that is busy."""
 
 
-def test_no_key_is_lost_or_lands_in_another_cell_however_fast_they_come(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A4": "old", "A5": "start"})
-        page.select("A1")
-        typed = ["first line", "Enter", "12", "Enter", "=A2*2", "Enter", "new", "Enter", "F2", "ed", "Enter"]
-        page.tab.evaluate(TYPED_AT_ONCE, typed)
-        assert page.values("A1", "A2", "A3", "A4", "A5") == ["first line", 12, 24, "new", "started"]
+def test_no_key_is_lost_or_lands_in_another_cell_however_fast_they_come(blank):
+    blank.put({"A4": "old", "A5": "start"})
+    blank.select("A1")
+    typed = ["first line", "Enter", "12", "Enter", "=A2*2", "Enter", "new", "Enter", "F2", "ed", "Enter"]
+    blank.tab.evaluate(TYPED_AT_ONCE, typed)
+    assert blank.values("A1", "A2", "A3", "A4", "A5") == ["first line", 12, 24, "new", "started"]
 
 
-def test_a_text_that_reads_like_an_error_is_none(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put(
-            {"A1": '="#REF!"', "A2": '="#"&"N/A"', "B1": "=ISERROR(A1)", "B2": "=ISNA(A2)", "B3": "=LEN(A1)+LEN(A2)"}
-        )
-        assert page.values("B1", "B2", "B3") == [False, False, 9]
-        page.download(tmp_path / "copy.xlsx")
+def test_a_text_that_reads_like_an_error_is_none(blank, tmp_path):
+    blank.put({"A1": '="#REF!"', "A2": '="#"&"N/A"', "B1": "=ISERROR(A1)", "B2": "=ISNA(A2)", "B3": "=LEN(A1)+LEN(A2)"})
+    assert blank.values("B1", "B2", "B3") == [False, False, 9]
+    blank.download(tmp_path / "copy.xlsx")
     assert values(tmp_path / "copy.xlsx", "Sheet1", "A1", "A2") == ["#REF!", "#N/A"]

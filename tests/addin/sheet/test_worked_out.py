@@ -3,7 +3,7 @@
 import pytest
 
 from addin.workbook.calculation.engine.process import is_installed
-from tests.addin.sheet.parts.pages import CELL, SETTLED, empty_sheet, opened_sheet, sheet_server
+from tests.addin.sheet.parts.pages import CELL, SETTLED, opened_sheet, sheet_server
 from tests.addin.workbook.books import make_book, values
 from tests.attack.pages.typed_formulas import attack_typing, chosen
 
@@ -15,25 +15,21 @@ pytestmark = [
 POSTS = "performance.getEntriesByType('resource').filter(({ name }) => name.includes('sheet/calculate')).length"
 
 
-def test_a_typed_formula_shows_what_excel_shows(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put(
-            {"A1": "=-2^2", "A2": '=CONVERT(1,"mi","m")', "A3": '=IFERROR(FLOOR(5,0),"none")', "A4": "=BESSELJ(1,1)"}
-        )
-        assert page.values("A1", "A2", "A3") == [4, 1609.344, "none"]
-        assert page.cell("A4")["value"] == pytest.approx(0.440050586)
+def test_a_typed_formula_shows_what_excel_shows(blank):
+    blank.put({"A1": "=-2^2", "A2": '=CONVERT(1,"mi","m")', "A3": '=IFERROR(FLOOR(5,0),"none")', "A4": "=BESSELJ(1,1)"})
+    assert blank.values("A1", "A2", "A3") == [4, 1609.344, "none"]
+    assert blank.cell("A4")["value"] == pytest.approx(0.440050586)
 
 
-def test_ranges_are_seen_whole_also_where_the_component_cannot_read_the_formula(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A1": "1", "A2": "2", "A3": "3", "C1": "=CONCAT(A1:A3)", "C2": "=SUM(A:A)+LOG10(A1)"})
-        page.put({"C3": '=SUMIF(A1:A3,">1",B1)', "B2": "20", "B3": "30"})
-        assert page.values("C1", "C2", "C3") == ["123", 6, 50]
-        page.put({"A2": "5", "B3": "31"})
-        assert page.values("C1", "C2", "C3") == ["153", 9, 51]
+def test_ranges_are_seen_whole_also_where_the_component_cannot_read_the_formula(blank):
+    blank.put({"A1": "1", "A2": "2", "A3": "3", "C1": "=CONCAT(A1:A3)", "C2": "=SUM(A:A)+LOG10(A1)"})
+    blank.put({"C3": '=SUMIF(A1:A3,">1",B1)', "B2": "20", "B3": "30"})
+    assert blank.values("C1", "C2", "C3") == ["123", 6, 50]
+    blank.put({"A2": "5", "B3": "31"})
+    assert blank.values("C1", "C2", "C3") == ["153", 9, 51]
 
 
-def test_a_formula_has_as_many_values_as_in_excel(chromium, service, tmp_path):
+def test_a_formula_has_as_many_values_as_in_excel(blank):
     cells = {"A1": "1", "A2": "2", "A3": "3", "B1": "4", "B2": "6", "B3": "9"}
     typed = {
         "D1": "=SEQUENCE(3)",
@@ -43,88 +39,78 @@ def test_a_formula_has_as_many_values_as_in_excel(chromium, service, tmp_path):
         "H1": '=TEXTSPLIT("a;b;c",,";")',
         "I1": "=INDEX(A1:A3,2)",
     }
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put(cells)
-        page.put(typed)
-        shown = {column: page.values(*(f"{column}{row}" for row in (1, 2, 3))) for column in "DEFGHI"}
-        page.put({"K1": "=RANK(A1:A3,A1:A3)", "L1": "=RANDBETWEEN(5,7)"})
-        assert page.cell("K1")["message"].startswith("not proven: "), "the engine ranks one value only"
-        assert page.cell("L1")["value"] in (5, 6, 7)
+    blank.put(cells)
+    blank.put(typed)
+    shown = {column: blank.values(*(f"{column}{row}" for row in (1, 2, 3))) for column in "DEFGHI"}
+    blank.put({"K1": "=RANK(A1:A3,A1:A3)", "L1": "=RANDBETWEEN(5,7)"})
+    assert blank.cell("K1")["message"].startswith("not proven: "), "the engine ranks one value only"
+    assert blank.cell("L1")["value"] in (5, 6, 7)
     assert shown == {
         "D": [1, 2, 3], "E": [4, 6, 9], "F": [4, 6, 9], "G": [9, 6, 4], "H": ["a", "b", "c"], "I": [2, None, None]
     }  # fmt: skip
 
 
-def test_arithmetic_on_numbers_is_there_without_the_backend(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A1": "3", "A2": "4", "B1": "=A1*A2/2-1", "B2": "=SUM(A1:A9,B1)", "B3": "=(A1+A2)/0"})
-        assert page.values("B1", "B2", "B3") == [5, 12, "#DIV/0!"]
-        assert page.tab.evaluate(POSTS) == 0
-        page.put({"A2": "'text"})
-        assert page.values("B1", "B2") == ["#VALUE!", "#VALUE!"], "what is no number is for the backend"
-        assert page.tab.evaluate(POSTS) > 0
+def test_arithmetic_on_numbers_is_there_without_the_backend(blank):
+    blank.put({"A1": "3", "A2": "4", "B1": "=A1*A2/2-1", "B2": "=SUM(A1:A9,B1)", "B3": "=(A1+A2)/0"})
+    assert blank.values("B1", "B2", "B3") == [5, 12, "#DIV/0!"]
+    assert blank.tab.evaluate(POSTS) == 0
+    blank.put({"A2": "'text"})
+    assert blank.values("B1", "B2") == ["#VALUE!", "#VALUE!"], "what is no number is for the backend"
+    assert blank.tab.evaluate(POSTS) > 0
 
 
-def test_the_remainder_of_a_difference_is_no_value(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A1": "0.3", "A2": "0.1", "A3": "0.2", "B1": "=A1-A2-A3", "B2": "=B1=0", "B3": '=IFERROR(B1,"0")'})
-        for cell in ("B1", "B2", "B3"):
-            assert page.cell(cell)["value"] in (0, True) or page.cell(cell)["message"].startswith("not proven: ")
+def test_the_remainder_of_a_difference_is_no_value(blank):
+    blank.put({"A1": "0.3", "A2": "0.1", "A3": "0.2", "B1": "=A1-A2-A3", "B2": "=B1=0", "B3": '=IFERROR(B1,"0")'})
+    for cell in ("B1", "B2", "B3"):
+        assert blank.cell(cell)["value"] in (0, True) or blank.cell(cell)["message"].startswith("not proven: ")
 
 
-def test_what_is_not_proven_says_why_and_so_does_all_that_rests_on_it(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A1": "1", "B1": "=FORMULATEXT(A1)", "B2": "=IFERROR(B1,0)", "B3": "=COUNT(B1:B2)", "B4": "=B3+1"})
-        assert page.cell("B1")["message"].startswith("not proven: FORMULATEXT depends on more than values")
-        assert page.values("B1", "B2", "B3", "B4") == ["#N/A"] * 4
-        assert all("not proven" in page.cell(cell)["message"] for cell in ("B2", "B3", "B4"))
-        page.download(tmp_path / "copy.xlsx")
+def test_what_is_not_proven_says_why_and_so_does_all_that_rests_on_it(blank, tmp_path):
+    blank.put({"A1": "1", "B1": "=FORMULATEXT(A1)", "B2": "=IFERROR(B1,0)", "B3": "=COUNT(B1:B2)", "B4": "=B3+1"})
+    assert blank.cell("B1")["message"].startswith("not proven: FORMULATEXT depends on more than values")
+    assert blank.values("B1", "B2", "B3", "B4") == ["#N/A"] * 4
+    assert all("not proven" in blank.cell(cell)["message"] for cell in ("B2", "B3", "B4"))
+    blank.download(tmp_path / "copy.xlsx")
     assert values(tmp_path / "copy.xlsx", "Sheet1", "B1", "B2") == [None, None], "who opens it works it out"
 
 
-def test_a_long_chain_of_formulas_is_worked_out_in_one_post(chromium, service, tmp_path):
+def test_a_long_chain_of_formulas_is_worked_out_in_one_post(blank):
     cells = {"A1": "=LEN(C1)"} | {f"A{row}": f"=IF(B{row}=0,A{row - 1}+1,0)" for row in range(2, 60)}
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({**cells, "C1": "'four"})
-        assert page.cell("A59")["value"] == 62
-        before = page.tab.evaluate(POSTS)
-        page.put({"C1": "'sixsix"})
-        assert page.cell("A59")["value"] == 64
-        assert page.tab.evaluate(POSTS) <= before + 2
+    blank.put({**cells, "C1": "'four"})
+    assert blank.cell("A59")["value"] == 62
+    before = blank.tab.evaluate(POSTS)
+    blank.put({"C1": "'sixsix"})
+    assert blank.cell("A59")["value"] == 64
+    assert blank.tab.evaluate(POSTS) <= before + 2
 
 
-def test_nothing_is_worked_out_again_where_no_value_changed(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put(
-            {"A1": "=LEN(C2)", "A2": "=LEN(E2)", "C1": '=DS.SIGNAL_HISTORY("us-cpi","N5")', "E1": "=SORT({3;2;1})"}
-        )
-        assert page.values("A1", "A2") == [5, 1]
-        before = page.tab.evaluate(POSTS)
-        page.tab.evaluate("sheet.book.model.dispatch('CREATE_SHEET', { sheetId: 'new', name: 'new', position: 1 })")
-        page.tab.evaluate("sheet.book.evaluate(null)")
-        assert page.values("A1", "A2") == [5, 1]
-        assert page.tab.evaluate(POSTS) == before
+def test_nothing_is_worked_out_again_where_no_value_changed(blank):
+    blank.put({"A1": "=LEN(C2)", "A2": "=LEN(E2)", "C1": '=DS.SIGNAL_HISTORY("us-cpi","N5")', "E1": "=SORT({3;2;1})"})
+    assert blank.values("A1", "A2") == [5, 1]
+    before = blank.tab.evaluate(POSTS)
+    blank.tab.evaluate("sheet.book.model.dispatch('CREATE_SHEET', { sheetId: 'new', name: 'new', position: 1 })")
+    blank.tab.evaluate("sheet.book.evaluate(null)")
+    assert blank.values("A1", "A2") == [5, 1]
+    assert blank.tab.evaluate(POSTS) == before
 
 
-def test_undo_shows_the_value_of_before_without_a_post(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A1": "7", "B1": "=MOD(A1,4)"})
-        assert page.cell("B1")["value"] == 3
-        page.put({"A1": "9"})
-        assert page.cell("B1")["value"] == 1
-        before = page.tab.evaluate(POSTS)
-        page.tab.evaluate("sheet.book.model.dispatch('REQUEST_UNDO')")
-        assert page.cell("B1")["value"] == 3
-        assert page.tab.evaluate(POSTS) == before
+def test_undo_shows_the_value_of_before_without_a_post(blank):
+    blank.put({"A1": "7", "B1": "=MOD(A1,4)"})
+    assert blank.cell("B1")["value"] == 3
+    blank.put({"A1": "9"})
+    assert blank.cell("B1")["value"] == 1
+    before = blank.tab.evaluate(POSTS)
+    blank.tab.evaluate("sheet.book.model.dispatch('REQUEST_UNDO')")
+    assert blank.cell("B1")["value"] == 3
+    assert blank.tab.evaluate(POSTS) == before
 
 
-def test_calls_of_ours_inside_of_a_formula_are_made_once_and_only_where_they_are_needed(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A1": "cpi", "B1": '=IF(A2>0,DS.SIGNAL("sp-500"),ROUND(DS.SIGNAL("us-"&A1),1))'})
-        assert page.cell("B1")["value"] == pytest.approx(round(page_value(page, "us-cpi"), 1))
-        assert page.tab.evaluate("[...sheet.calls.known.keys()]") == ['["SIGNAL","us-cpi"]']
-        page.put({"B2": '=DS.SIGNAL("us-cpi")/2', "B3": '=SUM(DS.SIGNAL_HISTORY("us-cpi","N3")*0)'})
-        assert page.cell("B2")["value"] == pytest.approx(page_value(page, "us-cpi") / 2)
+def test_calls_of_ours_inside_of_a_formula_are_made_once_and_only_where_they_are_needed(blank):
+    blank.put({"A1": "cpi", "B1": '=IF(A2>0,DS.SIGNAL("sp-500"),ROUND(DS.SIGNAL("us-"&A1),1))'})
+    assert blank.cell("B1")["value"] == pytest.approx(round(page_value(blank, "us-cpi"), 1))
+    assert blank.tab.evaluate("[...sheet.calls.known.keys()]") == ['["SIGNAL","us-cpi"]']
+    blank.put({"B2": '=DS.SIGNAL("us-cpi")/2', "B3": '=SUM(DS.SIGNAL_HISTORY("us-cpi","N3")*0)'})
+    assert blank.cell("B2")["value"] == pytest.approx(page_value(blank, "us-cpi") / 2)
 
 
 def page_value(page, slug):
@@ -137,29 +123,27 @@ def page_value(page, slug):
     )
 
 
-def test_what_finds_its_cells_while_it_calculates_sees_every_change(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A5": "5", "B1": "=OFFSET(A1,4,0)", "B2": '=SUM(INDIRECT("A"&C1&":A9"))', "C1": "5", "B3": "=B1+B2"})
-        assert page.values("B1", "B2", "B3") == [5, 5, 10]
-        page.put({"A5": "6", "A9": "1"})
-        assert page.values("B1", "B2", "B3") == [6, 7, 13]
+def test_what_finds_its_cells_while_it_calculates_sees_every_change(blank):
+    blank.put({"A5": "5", "B1": "=OFFSET(A1,4,0)", "B2": '=SUM(INDIRECT("A"&C1&":A9"))', "C1": "5", "B3": "=B1+B2"})
+    assert blank.values("B1", "B2", "B3") == [5, 5, 10]
+    blank.put({"A5": "6", "A9": "1"})
+    assert blank.values("B1", "B2", "B3") == [6, 7, 13]
 
 
-def test_a_spill_and_what_refers_to_it(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put(
-            {
-                "A1": "3",
-                "A2": "1",
-                "B1": "=SORT(A1:A2)",
-                "C1": "=SUM(B1#)",
-                "C2": "=COUNT(B1#)",
-                "C3": "=SUMPRODUCT(LEN(B1#))",
-            }
-        )
-        assert page.values("B1", "B2", "C1", "C2", "C3") == [1, 3, 4, 2, 2]
-        page.put({"A2": "10"})
-        assert page.values("B1", "B2", "C1", "C2", "C3") == [3, 10, 13, 2, 3]
+def test_a_spill_and_what_refers_to_it(blank):
+    blank.put(
+        {
+            "A1": "3",
+            "A2": "1",
+            "B1": "=SORT(A1:A2)",
+            "C1": "=SUM(B1#)",
+            "C2": "=COUNT(B1#)",
+            "C3": "=SUMPRODUCT(LEN(B1#))",
+        }
+    )
+    assert blank.values("B1", "B2", "C1", "C2", "C3") == [1, 3, 4, 2, 2]
+    blank.put({"A2": "10"})
+    assert blank.values("B1", "B2", "C1", "C2", "C3") == [3, 10, 13, 2, 3]
 
 
 def test_a_formula_of_the_file_is_worked_out_once_its_cells_change(chromium, service, tmp_path):
@@ -172,34 +156,32 @@ def test_a_formula_of_the_file_is_worked_out_once_its_cells_change(chromium, ser
     assert values(tmp_path / "copy.xlsx", "Sheet1", "A1", "B1", "B2") == [11, 15, "11.0!"]
 
 
-def test_a_backend_that_is_away_leaves_no_value_until_a_refresh(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.tab.evaluate("""() => {
-          globalThis.before = DataServiceAddin.backend.request;
-          DataServiceAddin.backend.request = () => Promise.reject(new Error("away"));
-        }""")
-        page.put({"A1": "=MOD(7,4)"})
-        assert "not proven: away" in page.cell("A1")["message"]
-        page.tab.evaluate("() => { DataServiceAddin.backend.request = globalThis.before; }")
-        page.keys("F9")
-        page.until(f"({CELL})(['Sheet1', 'A1']).value === 3")
+def test_a_backend_that_is_away_leaves_no_value_until_a_refresh(blank):
+    blank.tab.evaluate("""() => {
+      globalThis.before = DataServiceAddin.backend.request;
+      DataServiceAddin.backend.request = () => Promise.reject(new Error("away"));
+    }""")
+    blank.put({"A1": "=MOD(7,4)"})
+    assert "not proven: away" in blank.cell("A1")["message"]
+    blank.tab.evaluate("() => { DataServiceAddin.backend.request = globalThis.before; }")
+    blank.keys("F9")
+    blank.until(f"({CELL})(['Sheet1', 'A1']).value === 3")
 
 
-def test_an_edit_is_not_lost_when_results_arrive(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A1": "7"})
-        page.select("A1")
-        page.keys("F2")
-        page.until("document.activeElement.isContentEditable && document.activeElement.textContent === '7'")
-        page.keys("End")
-        page.run(lambda inner: inner.keyboard.type("5"))
-        page.tab.evaluate(
-            "sheet.book.model.dispatch('UPDATE_CELL', { sheetId: 'Sheet1', col: 3, row: 3, content: '=MOD(9,4)' })"
-        )
-        page.until(SETTLED)
-        page.run(lambda inner: inner.keyboard.type("6"))
-        page.keys("Enter")
-        assert page.values("A1", "D4") == [756, 1]
+def test_an_edit_is_not_lost_when_results_arrive(blank):
+    blank.put({"A1": "7"})
+    blank.select("A1")
+    blank.keys("F2")
+    blank.until("document.activeElement.isContentEditable && document.activeElement.textContent === '7'")
+    blank.keys("End")
+    blank.run(lambda inner: inner.keyboard.type("5"))
+    blank.tab.evaluate(
+        "sheet.book.model.dispatch('UPDATE_CELL', { sheetId: 'Sheet1', col: 3, row: 3, content: '=MOD(9,4)' })"
+    )
+    blank.until(SETTLED)
+    blank.run(lambda inner: inner.keyboard.type("6"))
+    blank.keys("Enter")
+    assert blank.values("A1", "D4") == [756, 1]
 
 
 def test_no_typed_formula_shows_another_value_than_excel(chromium, service, tmp_path):

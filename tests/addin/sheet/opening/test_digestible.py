@@ -12,7 +12,7 @@ from openpyxl.styles import Font, PatternFill
 from addin.sheet.files import blank_book, book_file
 from addin.sheet.opening.opened import opened_book
 from addin.workbook.ooxml.errors import WorkbookError
-from tests.addin.sheet.parts.pages import empty_sheet, opened_sheet, sheet_server
+from tests.addin.sheet.parts.pages import opened_sheet, sheet_server
 from tests.addin.workbook.books import make_book, values
 from tests.attack.pages.sheet_books import BOOKS, other_parts_changed
 
@@ -101,17 +101,15 @@ def test_the_value_of_a_formula_that_cannot_be_worked_out_goes_once_its_cells_ch
     ("formula", "value"),
     [("=-2^2", 4), ("=0-2^2", -4), ("=-(1+1)^2+1", 5), ("=2*-3^2", 18), ("=SUM(-2^2,1)", 5), ("=-SQRT(4)^2", 4)],
 )
-def test_the_sign_of_a_number_comes_before_its_power_as_in_excel(chromium, service, tmp_path, formula, value):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A1": formula})
-        assert page.cell("A1")["value"] == value
+def test_the_sign_of_a_number_comes_before_its_power_as_in_excel(blank, formula, value):
+    blank.put({"A1": formula})
+    assert blank.cell("A1")["value"] == value
 
 
-def test_a_table_has_as_many_rows_as_it_needs(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A990": '=DS.SIGNAL_HISTORY("us-10y","N60")'})
-        assert page.cell("A1040")["value"] > 0
-        page.download(tmp_path / "copy.xlsx")
+def test_a_table_has_as_many_rows_as_it_needs(blank, tmp_path):
+    blank.put({"A990": '=DS.SIGNAL_HISTORY("us-10y","N60")'})
+    assert blank.cell("A1040")["value"] > 0
+    blank.download(tmp_path / "copy.xlsx")
     assert values(tmp_path / "copy.xlsx", "Sheet1", "A1040")[0] > 0
 
 

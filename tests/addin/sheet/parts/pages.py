@@ -46,6 +46,17 @@ ERRORS = """() => {
 }"""
 
 
+BLANK = """async () => {
+  globalThis.blank ??= sheet.book.content;
+  sheet.drafts.isUnsaved = false;
+  await sheet.drafts.remove(sheet.drafts.id);
+  DataServiceAddin.forget();
+  sheet.calls.known.clear();
+  await sheet.open(new File([Uint8Array.from(atob(blank), (letter) => letter.charCodeAt(0))], "sheet.xlsx"));
+  performance.clearResourceTimings();
+}"""
+
+
 class SheetPage(Pane):
     """What a user does and sees in the sheet."""
 
@@ -53,6 +64,11 @@ class SheetPage(Pane):
         """The value, the text shown and the message of a cell, as soon as nothing is on its way."""
         self.until(SETTLED)
         return self.tab.evaluate(CELL, [sheet, xc])
+
+    def begin_anew(self) -> None:
+        """An empty sheet again, and nothing known of any call: as after loading the page, in a tenth of the time."""
+        self.tab.evaluate(BLANK)
+        self.until(SETTLED)
 
     def values(self, *cells: str, sheet: str = "Sheet1") -> list[Any]:
         return [self.cell(xc, sheet)["value"] for xc in cells]

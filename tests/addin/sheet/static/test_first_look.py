@@ -102,23 +102,21 @@ def test_what_costs_nothing_is_asked_for_unasked(chromium, service, dashboard, t
         assert service.running.request_count == before
 
 
-def test_a_formula_that_cannot_be_read_says_what_to_change(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A1": '=SIGNAL("us-cpi")', "A2": "=DS.SIGNAL(us.cpi)", "A3": "=SUMM(1)"})
-        for cell, advice in (
-            ("A1", "SIGNAL lacks the prefix DS: =DS.SIGNAL(…)"),
-            ("A2", 'text stands in double quotes: "us.cpi"'),
-            ("A3", 'Unknown function: "SUMM". If Excel or Calc know it'),
-        ):
-            page.until(f"(({CELL})(['Sheet1', '{cell}'])).message.startsWith({advice!r})")
+def test_a_formula_that_cannot_be_read_says_what_to_change(blank):
+    blank.put({"A1": '=SIGNAL("us-cpi")', "A2": "=DS.SIGNAL(us.cpi)", "A3": "=SUMM(1)"})
+    for cell, advice in (
+        ("A1", "SIGNAL lacks the prefix DS: =DS.SIGNAL(…)"),
+        ("A2", 'text stands in double quotes: "us.cpi"'),
+        ("A3", 'Unknown function: "SUMM". If Excel or Calc know it'),
+    ):
+        blank.until(f"(({CELL})(['Sheet1', '{cell}'])).message.startsWith({advice!r})")
 
 
-def test_our_functions_are_offered_first_and_their_arguments_are_explained_at_once(chromium, service, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
-        page.run(lambda inner: inner.keyboard.type("=DS"))
-        page.until(f"{PROPOSALS}[0] === 'DS.SIGNAL'")
-        page.run(lambda inner: inner.keyboard.type('.SIGNAL_HISTORY("us-cpi",'))
-        page.sees("The first day or time".lower())
+def test_our_functions_are_offered_first_and_their_arguments_are_explained_at_once(blank):
+    blank.run(lambda inner: inner.keyboard.type("=DS"))
+    blank.until(f"{PROPOSALS}[0] === 'DS.SIGNAL'")
+    blank.run(lambda inner: inner.keyboard.type('.SIGNAL_HISTORY("us-cpi",'))
+    blank.sees("The first day or time".lower())
 
 
 def test_search_stands_beside_the_cells_and_inserts_into_the_active_one(chromium, service, tmp_path):
