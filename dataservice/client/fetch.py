@@ -10,6 +10,8 @@ from functools import partial
 from itertools import count
 from typing import Any, cast
 
+import msgspec
+
 from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
 from dataservice.client.cache.codec import pack
@@ -158,10 +160,10 @@ class Fetcher:
         request = first_request(resource)
         value, payload = await self._sender.fetch(request, context, partial(_arrived, resource, self.evidence))
         asked, signal = resource.slug if isinstance(resource, SignalResource) else "", value.signal
-        if signal.slug == asked or is_named(signal, asked):
+        if signal.slug == asked:
             return value, payload
-        if (listed := await self._listed(context)) and is_alias(signal, asked, listed):
-            return value, payload
+        if is_named(signal, asked) or ((listed := await self._listed(context)) and is_alias(signal, asked, listed)):
+            return _as_asked(value, asked, payload)
         mixed_up = MalformedAnswerError(f"an answer about {signal.slug[:60]!r}, asked for {asked!r}")
         raise self._sender.refused(mixed_up, request, context)
 
@@ -495,6 +497,14 @@ def _listed_as(slug: str, catalogue: Catalogue | None) -> Signal | None:
     """The signal of exactly this name in the catalogue."""
     signal = None if catalogue is None else catalogue.find(slug)
     return signal if signal is not None and signal.slug == slug else None
+
+
+def _as_asked(detail: SignalDetail, asked: str, payload: bytes) -> tuple[SignalDetail, bytes]:
+    """A detail under the slug that it was asked by: under another one the service may know no window of it."""
+    if detail.signal.slug.casefold() == asked.casefold():
+        return detail, payload
+    detail = replace(detail, signal=msgspec.structs.replace(detail.signal, slug=asked))
+    return detail, pack(detail)
 
 
 def _passing(resource: PostsResource | WireResource, page: Page[Any]) -> Page[Any]:

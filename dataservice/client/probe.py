@@ -28,7 +28,7 @@ from dataservice.client.contract.resources import (
     SignalResource,
     WireResource,
 )
-from dataservice.client.contract.windows import day_before
+from dataservice.client.contract.windows import day_after, day_before, utc_day
 from dataservice.errors import (
     AuthenticationError,
     DataServiceError,
@@ -77,7 +77,7 @@ async def probed(
     quota was seen to begin. Raises `DataServiceError` where the first answer is none at all.
     """
     probe = _Probe(ask, end_paths)
-    probe.looks.restarts_on = restarts_on
+    probe.looks.restarts_on, probe.looks.today = restarts_on, day_after(utc_day(now))
     await probe.run(slug)
     return Profile(now, probe.sent, tuple(findings(probe.looks)), evidence=probe.evidence())
 

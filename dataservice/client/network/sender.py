@@ -11,7 +11,7 @@ from dataservice.client.contract.body import Body
 from dataservice.client.contract.quota import Quota, requests_at_once
 from dataservice.client.contract.requests import Endpoint, Request
 from dataservice.client.network.breaker import CircuitBreaker
-from dataservice.client.network.call_context import CallContext, Meter, Progress
+from dataservice.client.network.call_context import CallContext, Meter, Progress, RetryPolicy
 from dataservice.client.network.connections import SendWatch
 from dataservice.client.network.error_mapping import Failure, month_spent
 from dataservice.client.network.reckoning import Reckoning
@@ -358,6 +358,6 @@ class RequestSender:
     def _wait_s(self, failure: Failure, attempt: int, context: CallContext) -> float | None:
         if not failure.retryable:
             return None
-        return context.retry_policy.wait_s(
-            attempt, context.elapsed_s(self._clock()), self._jitter(), failure.retry_after_s
-        )
+        is_prepared = failure.error.status == ACCEPTED_STATUS  # it comes: that is worth the whole deadline
+        policy = RetryPolicy(context.deadline_s) if is_prepared else context.retry_policy
+        return policy.wait_s(attempt, context.elapsed_s(self._clock()), self._jitter(), failure.retry_after_s)

@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import zlib
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
@@ -14,10 +15,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dataservice.server.db.repository import Store
 from dataservice.server.http.auth_middleware import CAP_HEADER, REMAINING_HEADER, TIER_HEADER
 from dataservice.server.variants.pages import Reply, observations_reply
+from dataservice.server.variants.refusals import Refusals, written
 from dataservice.server.variants.series import recent_rows, true_rows
 from dataservice.server.variants.spelling import record, written_rows
 
-COLLECTION_PAGE = 2
+COLLECTION_PAGE, LIST_LIMIT = 2, 200
+UNAUTHORIZED = 401
 
 
 def list_reply(kind: str, body: dict[str, Any], variant: Mapping[str, str], params: Mapping[str, str]) -> Reply:
@@ -31,9 +34,11 @@ def list_reply(kind: str, body: dict[str, Any], variant: Mapping[str, str], para
             records = [_index(each, variant["reading"]) for each in records] if kind == "indices" else records
             records, beside = _collection(records, variant["collections"], params)
         case "wire":
-            records = records[: int(variant["wire-page"])]
+            records, beside = _fed(records[: int(variant["wire-page"])], variant, params)
+        case "codex":
+            records, beside = _fed(records, variant, params)
         case "almanac":
-            records = _almanac(records, variant["almanac"], params)
+            records, beside = _fed(_almanac(records, variant["almanac"], params), variant, params)
     odd = _odd(kind, list(records), variant["odd-record"])
     how = "posts" if kind == "almanac" and variant["almanac"] == "unlike" else variant["list-envelope"]
     return Reply(200, odd if how == "bare" else {how: odd, **beside}, {})
@@ -43,12 +48,45 @@ def _catalogue(
     records: Sequence[Any], variant: Mapping[str, str], params: Mapping[str, str]
 ) -> tuple[Sequence[Any], dict[str, Any]]:
     limit = min(int(params.get("limit", "100")), int(variant["catalogue-page"]))
-    offset, total = int(params.get("offset", "0")), len(records)
-    page = records[offset : offset + limit]
+    asked, total = int(params.get("offset", "0")), len(records)
+    offset = 0 if variant["catalogue-offset"] == "ignored" else asked
+    page = _ordered(records, variant["catalogue-order"], asked)[offset : offset + limit]
     if variant["catalogue-total"] == "untold":
         return page, {}
     total = len(page) if variant["catalogue-total"] == "of-page" else total
     return page, {"pagination": {"limit": limit, "offset": offset, "total": total}}
+
+
+def _ordered(records: Sequence[Any], how: str, offset: int) -> Sequence[Any]:
+    """The signals in an order that is another one for each page, if the variant has it so."""
+    if how == "stable":
+        return records
+    if how == "turned":
+        return [*records[offset // 2 :], *records[: offset // 2]]
+    return sorted(records, key=lambda record: zlib.crc32(f"{offset} {record['slug']}".encode()))
+
+
+def _fed(
+    records: Sequence[Any], variant: Mapping[str, str], params: Mapping[str, str]
+) -> tuple[Sequence[Any], dict[str, Any]]:
+    """Posts or items, and what is said beside them."""
+    how, offset = variant["undated"], int(params.get("offset", "0"))
+    if how != "none":
+        records = [_undated(record, how) if place % 3 == 1 else record for place, record in enumerate(records)]
+    size = int(variant["feed-page"])
+    page = records[offset : offset + size] if size < LIST_LIMIT else records
+    more = offset + size < len(records)
+    beside: dict[str, dict[str, Any]] = {
+        "limit": {"limit": size},
+        "truncated": {"truncated": more},
+        "not-complete": {"complete": not more},
+    }
+    return page, beside.get(variant["feed-more"], {})
+
+
+def _undated(record: Mapping[str, Any], how: str) -> dict[str, Any]:
+    rest = {name: told for name, told in record.items() if name != "published_at"}
+    return rest if how == "absent" else {**rest, "published_at": None}
 
 
 def _collection(records: Sequence[Any], how: str, params: Mapping[str, str]) -> tuple[Sequence[Any], dict[str, Any]]:
@@ -74,6 +112,7 @@ def _index(record: dict[str, Any], how: str) -> dict[str, Any]:
             "other-name": {"score": value, "as_of": at},
             "text": {"latest": {"observed_at": at, "value": str(value)}},
             "words": {"latest": {"observed_at": at, "value": "elevated"}},
+            "two-candidates": {"value": value, "current_value": value / 2, "observed_at": at},
         }[how]
     )
 
@@ -114,6 +153,7 @@ def quota_headers(headers: Mapping[str, str], how: str) -> list[tuple[str, str]]
         "spaced": (tier, f"{cap} requests", f"{left} requests"),
         "tier-plan": (f"{tier.title()} plan", cap, left),
         "draft": (tier, cap, f"limit={cap}, remaining={left}"),
+        "nought": (tier, "0", "0"),
     }.get(how, (tier, cap, left))
     return [] if how == "absent" else list(zip((TIER_HEADER, CAP_HEADER, REMAINING_HEADER), written, strict=True))
 
@@ -134,6 +174,7 @@ class VariantMiddleware:
         self._store = store
         self._variant = variant
         self._cut_on: dict[str, set[date]] = {}
+        self._refusals = Refusals(variant)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -151,12 +192,14 @@ class VariantMiddleware:
             return
         status, headers, body = await self._asked({**scope, "path": path, "raw_path": path.encode()}, receive, params)
         reply = self._reply(path, params, status, body)
+        if status != UNAUTHORIZED:
+            reply = self._refusals.told(path, f"{path}?{scope['query_string'].decode('ascii')}", reply)
         accepts = "gzip" in Headers(scope=scope).get("accept-encoding", "")
         is_packed = {"asked": accepts and len(body) > 4_096, "always": True}.get(self._variant["packing"], False)
         told = quota_headers(headers, self._variant["headers"])
         if reply.status == 404 and isinstance(reply.body, str):
             told = []
-        await _sent(send, reply, told, is_packed=is_packed)
+        await _sent(send, reply, told, is_packed=is_packed, charset=self._variant["charset"])
 
     async def _asked(
         self, scope: Scope, receive: Receive, params: Mapping[str, str]
@@ -242,10 +285,16 @@ class VariantMiddleware:
         return Reply(200, detail if how == "bare" else {how: detail}, {})
 
 
-async def _sent(send: Send, reply: Reply, told: list[tuple[str, str]], *, is_packed: bool) -> None:
-    body = reply.body
-    kind = "text/html" if isinstance(body, str) else "application/json"
-    content = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else json.dumps(body).encode()
+async def _sent(
+    send: Send, reply: Reply, told: list[tuple[str, str]], *, is_packed: bool, charset: str = "utf-8"
+) -> None:
+    body, kind = reply.body, "application/json"
+    if isinstance(body, bytes):
+        content = body
+    elif isinstance(body, str):
+        content, kind = body.encode(), "text/html"
+    else:
+        content, kind = written(body, charset)
     headers = {"Content-Type": kind, **reply.headers, **dict(told)}
     if is_packed:
         content = gzip.compress(content, 1)

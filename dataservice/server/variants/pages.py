@@ -33,7 +33,8 @@ def observations_reply(rows: Rows, variant: Mapping[str, str], path: str, params
     offset = _offset(variant["more"], params, size)
     page = found[offset : offset + size]
     body, headers = enveloped(written_rows(page, variant), variant["envelope"]), {}
-    told = _told(variant["more"], path, params, offset, size, len(page), len(found))
+    next_day = found[offset + len(page)][0].date().isoformat() if offset + len(page) < len(found) else ""
+    told = _told(variant["more"], path, params, offset, size, len(page), len(found), next_day)
     if "Link" in told:
         headers["Link"] = told.pop("Link")
     body = {**body, **told} if isinstance(body, dict) else body
@@ -53,27 +54,22 @@ def _offset(more: str, params: Mapping[str, str], size: int) -> int:
 
 
 def _told(
-    more: str, path: str, params: Mapping[str, str], offset: int, size: int, count: int, total: int
+    more: str, path: str, params: Mapping[str, str], offset: int, size: int, count: int, total: int, next_day: str
 ) -> dict[str, Any]:
     """Return what stands beside the rows; a Link header by its name."""
     has_more = offset + count < total
     following = f"{path}?{urlencode({**params, 'offset': str(offset + size)})}"
-    match more:
-        case "total":
-            return {"pagination": {"limit": size, "offset": offset, "total": total}}
-        case "page-total":
-            return {"pagination": {"limit": size, "offset": offset, "total": count}}
-        case "meta":
-            return {"meta": {"total_count": total}}
-        case "cursor":
-            return {"next_cursor": f"c{offset + size}" if has_more else None}
-        case "next":
-            return {"next": following if has_more else None}
-        case "link":
-            return {"Link": f'<{following}>; rel="next"'} if has_more else {}
-        case "has-more":
-            return {"has_more": has_more}
-        case "page-number":
-            return {"page": offset // size + 1, "pages": -(-total // size)}
-        case _:
-            return {}
+    ways: dict[str, dict[str, Any]] = {
+        "total": {"pagination": {"limit": size, "offset": offset, "total": total}},
+        "page-total": {"pagination": {"limit": size, "offset": offset, "total": count}},
+        "meta": {"meta": {"total_count": total}},
+        "cursor": {"next_cursor": f"c{offset + size}" if has_more else None},
+        "next": {"next": following if has_more else None},
+        "link": {"Link": f'<{following}>; rel="next"'} if has_more else {},
+        "has-more": {"has_more": has_more},
+        "page-number": {"page": offset // size + 1, "pages": -(-total // size)},
+        "next-start": {"next_start": next_day or None},
+        "truncated": {"truncated": has_more},
+        "not-complete": {"complete": not has_more},
+    }
+    return ways.get(more, {})

@@ -28,7 +28,20 @@ _TABLE = (
     Switch("page", ("1000", "997", "500", "300", "100"), "observations on a page"),
     Switch(
         "more",
-        ("total", "page-total", "meta", "cursor", "next", "link", "has-more", "page-number", "unsaid"),
+        (
+            "total",
+            "page-total",
+            "meta",
+            "cursor",
+            "next",
+            "link",
+            "has-more",
+            "page-number",
+            "next-start",
+            "truncated",
+            "not-complete",
+            "unsaid",
+        ),
         "how a page of observations says that more follow",
     ),
     Switch(
@@ -68,11 +81,15 @@ _TABLE = (
     ),
     Switch("wire-page", ("200", "100", "50"), "items of the wire on a page, whatever `limit` says"),
     Switch("almanac", ("codex", "own-beats", "empty", "unlike"), "what the almanac shows beside the codex"),
-    Switch("reading", ("latest", "value", "beside-level", "other-name", "text", "words"), "where an index keeps it"),
+    Switch(
+        "reading",
+        ("latest", "value", "beside-level", "other-name", "text", "words", "two-candidates"),
+        "where an index keeps it",
+    ),
     Switch("odd-record", ("none", "number-text", "number-words", "wrong-type", "nan"), "one record of a list is odd"),
     Switch(
         "headers",
-        ("plain", "grouped", "window", "unlimited", "fraction", "spaced", "tier-plan", "draft", "absent"),
+        ("plain", "grouped", "window", "unlimited", "fraction", "spaced", "tier-plan", "draft", "nought", "absent"),
         "how the quota headers are written",
     ),
     Switch(
@@ -83,6 +100,15 @@ _TABLE = (
     Switch("slash", ("answered", "html-404"), "the answer where a slug holds a slash, as a web server gives it"),
     Switch("address", ("exact", "moved-301", "moved-308"), "whether the paths are answered with a redirection"),
     Switch("page-two", ("good", "fails"), "whether the second page of observations fails with 500"),
+    Switch("catalogue-order", ("stable", "shuffled", "turned"), "whether the catalogue has one order on all pages"),
+    Switch("catalogue-offset", ("heeded", "ignored"), "whether the catalogue minds `offset`"),
+    Switch("feed-page", ("200", "50", "20", "10", "5", "3"), "posts and items on a page, whatever `limit` says"),
+    Switch("feed-more", ("untold", "limit", "truncated", "not-complete"), "what posts and items say of others"),
+    Switch("undated", ("none", "null", "absent"), "whether every third post and item tells no time of publication"),
+    Switch("one-signal", ("open", "401", "403", "402"), "what the signal us-cpi is answered with"),
+    Switch("prepared", ("at-once", "202"), "whether a window is answered with 202 and Retry-After at first"),
+    Switch("alias", ("none", "prefixed"), "whether a signal tells another slug than it is asked by"),
+    Switch("charset", ("utf-8", "windows-1252", "utf-16"), "the character set of the answers"),
     Switch("packing", ("asked", "never", "always"), "when answers are packed with gzip"),
 )
 

@@ -65,6 +65,8 @@ class Found:
 
 UNSEEN = {
     *(("end", "midnight"), ("detail-nulls", "left-out"), ("stamps", "evening"), ("catalogue-total", "of-page")),
+    *(("catalogue-order", "shuffled"), ("catalogue-order", "turned"), ("catalogue-offset", "ignored")),
+    *(("one-signal", "401"), ("one-signal", "402"), ("one-signal", "403")),
     *(("almanac", "own-beats"), ("slash", "html-404"), ("packing", "never"), ("packing", "always")),
 }
 """What makes no answer of a probe differ from a documented one."""
@@ -106,6 +108,14 @@ NAMES: dict[str, tuple[str, ...]] = {
     "unknown": ("an unknown signal",),
     "address": ("paths",),
     "page-two": ("second page",),
+    "catalogue-order": ("catalogue: pages", "catalogue: order"),
+    "catalogue-offset": ("catalogue: pages", "catalogue: order"),
+    "feed-page": ("wire: most items", "almanac: most posts"),
+    "feed-more": ("wire: what follows", "wire: most items"),
+    "undated": ("wire: records", "almanac: records"),
+    "alias": ("signal: slug",),
+    "charset": ("content type",),
+    "prepared": ("the answer about",),
 }
 """By switch, how the questions begin one of which names it."""
 

@@ -84,8 +84,37 @@ def test_a_variant_names_what_is_unusual():
     assert (str(variant), variant["end"], variant["page"]) == ("end=excluded", "excluded", "1000")
 
 
-@pytest.mark.parametrize("name", SWITCHES)
+@pytest.mark.parametrize("name", [name for name in SWITCHES if name not in ("one-signal", "prepared")])
 def test_every_value_of_a_switch_answers_every_endpoint(ask, name):
     for value in SWITCHES[name].values[1:]:
         for path in ("signals", "signals/us-cpi", "signals/us-cpi/observations?start=2026-01-01", "indices", "almanac"):
             assert ask(path, **{name: value}).status_code == 200
+
+
+def test_a_catalogue_may_change_its_order_or_ignore_where_a_page_begins(ask):
+    pages = [[row["slug"] for row in ask(f"signals?offset={n}", catalogue_page="5").json()["data"]] for n in (0, 5)]
+    deaf = [ask(f"signals?offset={n}", catalogue_page="5", catalogue_offset="ignored").json()["data"] for n in (0, 5)]
+    other = ask("signals?offset=5", catalogue_page="5", catalogue_order="shuffled").json()["data"]
+    assert deaf[0] == deaf[1]
+    assert [row["slug"] for row in other] != pages[1]
+
+
+def test_posts_and_items_come_in_pages_some_without_a_time(ask):
+    told = ask("wire?limit=200", feed_page="20", feed_more="truncated", undated="absent").json()
+    assert (len(told["data"]), told["truncated"]) == (20, True)
+    assert ["published_at" in row for row in told["data"]][:3] == [True, False, True]
+    assert ask("codex?offset=3", feed_page="3").json() != ask("codex", feed_page="3").json()
+
+
+@pytest.mark.parametrize("status", ["401", "402", "403"])
+def test_one_signal_may_be_closed_to_a_key(ask, status):
+    assert ask("signals/us-cpi", one_signal=status).status_code == int(status)
+    assert ask("signals/us-10y", one_signal=status).status_code == 200
+
+
+def test_a_window_may_be_prepared_first_a_slug_told_otherwise_and_letters_in_another_set(ask):
+    prepared = ask("signals/us-10y/observations", prepared="202")
+    assert (prepared.status_code, prepared.headers["Retry-After"]) == (202, "1")
+    assert ask("signals/us-10y", alias="prefixed").json()["data"]["slug"] == "src:us-10y"
+    assert "é" in ask("signals/us-10y", charset="windows-1252").content.decode("windows-1252")
+    assert ask("signals", headers="nought").headers["X-Service-RateLimit-Cap"] == "0"

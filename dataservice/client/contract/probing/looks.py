@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from dataservice.client.contract.body import Body
-from dataservice.client.contract.completeness.evidence import ListSeen
+from dataservice.client.contract.completeness.evidence import COMMON_SIZES, ListSeen
 from dataservice.client.contract.completeness.following import following
 from dataservice.client.contract.completeness.thinning import leaves_out
 from dataservice.client.contract.forms import TIMES, columns_of, decoded, list_in, order_of_days, signal_in, times_in
@@ -17,6 +17,9 @@ from dataservice.client.contract.requests import CATALOGUE_LIMIT
 from dataservice.errors import DataServiceError
 from dataservice.models import READING_FIELDS, Index
 from dataservice.observations import Observations
+
+ROUND_DAYS = 4
+"""A window that is cut to so many years begins within so few days of them: weekends lie between."""
 
 FEEDS = {"wire": "wire", "almanac": "posts"}
 """Lists that are asked with a limit, by the name of their look: as what kind their pages are remembered."""
@@ -29,6 +32,7 @@ class Looks:
     slug: str = ""
     answers: dict[str, Body] = field(default_factory=dict)
     bounds: dict[str, tuple[date | None, date | None]] = field(default_factory=dict)
+    today: date = date.max
     restarts_on: int | None = None
     """The day of the month on which the period of the quota was seen to begin."""
 
@@ -162,9 +166,16 @@ class Looks:
         return seen
 
     def may_be_newest(self) -> bool:
-        """Return whether the window of everything may hold the newest rows alone: nothing is said, nothing follows."""
-        rest = self.rows("rest")
-        return self.says_nothing("all") and len(self.rows("all") or []) > 1 and rest is not None and len(rest) <= 1
+        """Return whether the window of everything may hold the newest rows alone.
+
+        Nothing is said, and nothing follows; or it spans just so many years, or has just so many rows.
+        """
+        rest, rows, whole = self.rows("rest"), len(self.rows("all") or []), self.series("all")
+        if rows < 2 or rest is None or len(rest) > 1 or whole is None:
+            return False
+        days = {(end - whole.first_day).days for end in (self.today, whole.last_day)}
+        is_round = any(abs(span - years * 365.25) < ROUND_DAYS for span in days for years in (1, 2, 3, 5, 10, 15, 20))
+        return self.says_nothing("all") or is_round or rows in COMMON_SIZES or rows % 1_000 == 0
 
     def newest_rows(self) -> int:
         """To how many of its newest rows a window is cut; 0 where none is, or to a time rather than to a number."""

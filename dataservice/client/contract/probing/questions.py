@@ -148,6 +148,13 @@ def _paging(looks: Looks) -> Iterator[Finding]:
         rows = looks.newest_rows()
         told = f"cut to the newest {rows or f'{len(first)} rows'}, {len(older)} lie before"
         yield Finding("windows", "whole", told, "asks for what lies before", differs=True)
+    whole, recent = looks.series("all"), looks.series("detail")
+    if whole is not None and recent is not None and len(whole) and len(recent) and recent.first_day < whole.first_day:
+        told = f"from {whole.first_day} on, the recent history from {recent.first_day} on"
+        yield Finding("windows: oldest", "everything", told, "takes what either shows", differs=True)
+    newest = [each.last_day for each in (whole, recent, looks.series("rest")) if each is not None and len(each)]
+    if newest and max(newest) > max(looks.today, looks.latest_day() or looks.today):
+        yield Finding("days to come", "none", f"to {max(newest)}", "shows them as they are", differs=True)
     if new and said.total is not None and said.total <= len(first):
         told = f"{said.total}, and others follow"
         yield Finding("observations: total", "not shown; of the window", told, "does not believe it", differs=True)

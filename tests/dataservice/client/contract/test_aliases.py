@@ -26,7 +26,8 @@ def served(slug, catalogue, **fields):
 async def test_a_record_that_bears_the_name_asked_for_costs_one_request(fields):
     service = served("bls.cpi", [], **fields)
     async with service.client() as client:
-        assert (await client.signal("us-cpi")).latest.value == 3.5
+        detail = await client.signal("us-cpi")
+    assert (detail.latest.value, detail.signal.slug) == (3.5, "us-cpi"), "windows are asked for by the same name"
     assert len(service.requests) == 1
 
 

@@ -28,7 +28,7 @@ from dataservice.errors import (
 )
 from dataservice.stores import MemoryStore
 from tests.dataservice.client.parts.clocks import Clock
-from tests.dataservice.client.parts.scripted import URL, Scripted, answer, refusal, signal
+from tests.dataservice.client.parts.scripted import URL, Scripted, answer, quota, refusal, signal
 
 SIGNAL = SignalResource("us-cpi")
 
@@ -109,6 +109,16 @@ async def test_a_service_that_fails_on_everything_is_soon_left_alone():
         results = await asyncio.gather(*reads, return_exceptions=True)
     assert {type(result) for result in results} == {ServerFailedError}
     assert len(service.requests) <= 20
+
+
+async def test_what_is_being_prepared_is_asked_for_again_and_holds_up_no_other():
+    prepared = httpx.Response(202, json={"status": "preparing"}, headers={"retry-after": "3", **quota()})
+    clock, service = Clock(), Scripted.saying([prepared, prepared, answer(signal())])
+    async with service.client(clock, sleep=clock.sleep) as client:
+        before = clock.now
+        assert (await client.read(SIGNAL)).value.latest.value == 1.0
+        assert 6.0 <= clock.now - before < 10.0
+    assert len(service.requests) == 3
 
 
 async def test_another_server_error_is_not_tried_again():
