@@ -195,7 +195,10 @@ class AsyncClient(Endpoints):
         if (answer := self.peek(resource)) is not None:
             return answer
         await self._open()
-        return await self._reader.read(resource, known_miss, meter)
+        answer = await self._reader.read(resource, known_miss, meter)
+        if self._reader.evidence.has_changed:
+            await self._go_by_version()
+        return answer
 
     async def _named(self, resource: SignalResource | HistoryResource) -> Answer[Any]:
         """As `read`; a name of which nothing is known is looked up in the catalogue where that costs less."""
@@ -369,6 +372,12 @@ class AsyncClient(Endpoints):
         if profile.evidence.thin_details:
             self._cache.distrust_details()
         self._end_paths(profile.evidence.path_end)
+
+    async def _go_by_version(self) -> None:
+        """Go by what is kept of the version of the service that has just answered in the place of another."""
+        self._reader.evidence.has_changed = False
+        if (profile := await self._kept_profile()) is not None:
+            self._go_by(profile)
 
     async def profile(self) -> Profile | None:
         """The profile that a probe of this service made with this key, if it still holds; no request."""

@@ -22,18 +22,25 @@ class KeptProfile:
 
     async def get(self, version: str) -> Profile | None:
         """The profile, where it still holds and is of the `version` that the service says; None where it says none."""
+        for name in dict.fromkeys((profile_name(version), profile_name())):
+            found = await self._entry(name)
+            if found is not None and found.is_of(version) and found.holds(self._clock()):
+                return found
+        return None
+
+    async def _entry(self, name: str) -> Profile | None:
         scope = self._scope()
-        kept = None if scope is None else await self._store.get(scope + profile_name())
+        kept = None if scope is None else await self._store.get(scope + name)
         try:
-            found = None if kept is None else decode(kept.payload)
+            return None if kept is None else decode(kept.payload)
         except (msgspec.MsgspecError, ValueError):
             return None
-        return found if found is not None and found.is_of(version) and found.holds(self._clock()) else None
 
     async def put(self, profile: Profile) -> None:
-        """Keep what a probe found."""
+        """Keep what a probe found, as the last one, and for the version that the service says."""
         if (scope := self._scope()) is not None:
-            await self._store.put(scope + profile_name(), Entry(encode(profile), profile.made_at))
+            for name in {profile_name(), profile_name(profile.evidence.version)}:
+                await self._store.put(scope + name, Entry(encode(profile), profile.made_at))
 
     async def learn(self, seen: Evidence) -> None:
         """Keep what answers have shown: other processes, and later ones, need not find it out again."""

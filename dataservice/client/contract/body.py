@@ -27,7 +27,7 @@ class Body(bytes):
         return body
 
 
-VERSIONS = ("x-service-version", "x-api-version", "api-version")
+VERSIONS = ("x-service-version", "x-api-version", "api-version", "x-version")
 """Headers in which a service may say its version."""
 
 

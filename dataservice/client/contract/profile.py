@@ -53,6 +53,6 @@ encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder(Profile).decode
 
 
-def profile_name() -> str:
-    """The name of the profile's entry behind the scope."""
-    return f"{ENTRY}{VERSION}"
+def profile_name(version: str = "") -> str:
+    """The name of the entry of the profile of a `version` that the service says; of the last one without it."""
+    return f"{ENTRY}{VERSION}{f'/{version}' if version else ''}"

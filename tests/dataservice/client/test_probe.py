@@ -197,6 +197,15 @@ async def test_what_another_version_of_the_service_has_shown_is_forgotten_and_it
         await second.currents()
         assert second._reader.evidence.now.most_rows == 0
         assert await second.profile() is None
+        later = await second.probe()
+        version[0] = "1.0.0"
+        await second.wire()
+        await second.codex()
+        first_again = await second.profile()
+        assert first_again is not None
+        assert first_again != later
+        assert second._reader.evidence.now.version == "1.0.0"
+        assert second._reader.evidence.now.most_rows == 300, "what was found of that version before"
 
 
 async def test_a_probe_names_windows_that_are_cut_and_lists_that_go_on_behind_a_page_without_a_word(sample_service):

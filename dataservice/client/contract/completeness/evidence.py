@@ -239,11 +239,14 @@ class Evidences:
     """The evidence about one service, as it grows."""
 
     now: Evidence = NOTHING_SEEN
+    has_changed: bool = False
+    """Whether another version of the service has answered: what is kept of it has to be looked up."""
 
     def heed(self, body: bytes) -> None:
         """Forget what another version of the service has shown: its ways may have changed with it."""
         version = version_in(body)
         if version and version != self.now.version:
+            self.has_changed = bool(self.now.version)
             self.now = replace(NOTHING_SEEN if self.now.version else self.now, version=version)
 
     def try_other_bounds(self, tried: Evidence) -> bool:
