@@ -22,7 +22,7 @@ from dataservice.client import (
     WireResource,
 )
 from dataservice.client.archive.coverage import NEVER_YET, look_day
-from dataservice.models import READING_FIELDS, Index, Post, Record, WireItem
+from dataservice.models import READING_FIELDS, Current, Index, Post, Record, Signal, WireItem
 from udfs.arguments.kinds import Text
 from udfs.cells import Table, table
 from udfs.engine.decorator import udf
@@ -90,7 +90,7 @@ class Origin:
     """What is explained: its kind and record, its reading, and the request that gives it."""
 
     kind: str
-    record: Record
+    record: Signal | Index | Current
     reading: Mapping[str, Any]
     request: str
 
@@ -113,7 +113,7 @@ async def EXPLAIN(  # noqa: N802 - the id that workbooks store
     resource = await _resource_of(slug)
     answer, pages = await with_pages(slug, resource, client)
     origin = _origin(slug, answer)
-    subject = Subject(origin.record.field("slug"), origin.record.field("name"))
+    subject = Subject(origin.record.slug, origin.record.name)
     revised = await _revision_rows(subject.slug) if origin.kind == "signal" else []
     provenance = _provenance(origin, answer, now)
     return table(COLUMNS, [*_definition(origin), *provenance, *revised, *evidence_rows(subject, pages)])
@@ -229,7 +229,7 @@ def posts_citing(subject: Subject, items: Iterable[WireItem], posts: Iterable[Po
     return [
         post
         for post in posts
-        if any(citation.get("wire_item_id") in ids for citation in post.citations)
+        if any(str(citation.get("wire_item_id")) in ids for citation in post.citations)
         or named.search(f"{post.title}\n{post.subtitle or ''}\n{post.body_md}")
     ]
 
