@@ -23,14 +23,16 @@ from addin.workbook.calculation.reading.letters import Letters, depends_on, lett
 from addin.workbook.calculation.reading.lookups import Order, mode_of, order_of
 from addin.workbook.calculation.reading.noise import Move, written
 from addin.workbook.calculation.reading.oddities import (
+    DOUBTFUL_NUMBER,
     HARDLY_ANY,
-    OF_CRITERIA,
+    OF_PATTERNS,
     OTHER_TILDE,
     has_other_tilde,
+    is_doubtful_number,
     is_hardly_any,
 )
 from addin.workbook.calculation.reading.rounds import UNKNOWN, all_answered, chosen
-from addin.workbook.calculation.reading.shapes import Replacement
+from addin.workbook.calculation.reading.shapes import Replacement, Shape
 from addin.workbook.calculation.results import doubt_about, is_reproduced, jumps, to_cell
 from addin.workbook.ooxml.cellformulas import Formula
 from udfs.cells import Scalar
@@ -205,8 +207,8 @@ def _odd(calls: _Calls, rows: Sequence[Sequence[Any]]) -> str:
     shape = calls.formula.shape
     if is_hardly_any(shape.functions, rows[0][0]):
         return HARDLY_ANY
-    if shape.functions & OF_CRITERIA and any(map(has_other_tilde, shape.texts)):
-        return OTHER_TILDE
+    if why := _odd_texts(shape):
+        return why
     texts = [*shape.pieces, *(value for row in rows for value in row), *(cell[-1] for cell in calls.cells)]
     if seen := depends_on(shape.functions) & letters_of(texts):
         return min(seen)
@@ -224,6 +226,13 @@ def _odd(calls: _Calls, rows: Sequence[Sequence[Any]]) -> str:
     if shape.nudged and jumps(rows, *(calls.moved(move) for move in Move)):
         return JUMPS
     return ""
+
+
+def _odd_texts(shape: Shape) -> str:
+    """Return why programs may read a text in a formula differently; empty where they do not."""
+    if shape.functions & OF_PATTERNS and any(map(has_other_tilde, shape.texts)):
+        return OTHER_TILDE
+    return DOUBTFUL_NUMBER if any(map(is_doubtful_number, shape.texts)) else ""
 
 
 def _rows(answer: Any) -> Sequence[Sequence[Any]]:

@@ -31,6 +31,7 @@ from addin.workbook.calculation.reading.oddities import (
     COUNTING,
     COUNTS_ODD_TEXTS,
     COUNTS_ODD_VALUES,
+    DOUBTFUL_NUMBER,
     EMPTY_TEXT,
     HARDLY_ANY,
     INTEREST,
@@ -41,6 +42,7 @@ from addin.workbook.calculation.reading.oddities import (
     OF_CRITERIA,
     OF_JOINED_TEXTS,
     OF_KEYS,
+    OF_PATTERNS,
     OF_SURE_ERRORS,
     ONLY_ONE_FAILS,
     OTHER_TILDE,
@@ -50,6 +52,7 @@ from addin.workbook.calculation.reading.oddities import (
     counts_odd_values,
     has_other_tilde,
     is_day,
+    is_doubtful_number,
     is_hardly_any,
     is_long_key,
     is_long_part,
@@ -217,6 +220,7 @@ class Proof:
         odd |= {each.place: OTHER_MARKS for each in formulas if self._has_format_in_cell(each)}
         odd |= {each.place: OTHER_TILDE for each in formulas if self._has_other_tilde(each)}
         odd |= {each.place: why for each in formulas if (why := self._has_long_texts(each))}
+        odd |= {e.place: DOUBTFUL_NUMBER for e in formulas if self._reads(e, is_doubtful_number, areas=False)}
         odd |= {e.place: EMPTY_TEXT for e in formulas if any(self._shown.has_empty_text(*each) for each in e.areas)}
         odd |= {each.place: UNKNOWN_NAME for each in formulas if self._knows_no_name(each)}
         odd |= {each.place: COUNTS_ODD_TEXTS for each in formulas if self._counts_odd_texts(each)}
@@ -255,7 +259,7 @@ class Proof:
 
     def _has_other_tilde(self, formula: BookFormula) -> bool:
         """Return whether a criterion, written or in a cell, has a `~` that programs read differently."""
-        if not formula.shape.functions & OF_CRITERIA:
+        if not formula.shape.functions & OF_PATTERNS:
             return False
         in_cells = (self._shown.has(has_other_tilde, *each) for each in formula.areas)
         return any(map(has_other_tilde, formula.shape.texts)) or any(in_cells)

@@ -29,6 +29,8 @@ OF_SURE_ERRORS = frozenset(("FLOOR", "CEILING", "MROUND", "XNPV", "NA", "DATE", 
 
 OF_KEYS = OF_CRITERIA | {"VLOOKUP", "HLOOKUP", "MATCH", "LOOKUP"}
 """Functions that look for a text, which may not be long in Excel."""
+OF_PATTERNS = OF_CRITERIA | {"VLOOKUP", "HLOOKUP", "MATCH", "XLOOKUP", "XMATCH", "SEARCH", "SEARCHB"}
+"""Functions in which `~` makes a letter of a `*` or `?` behind it."""
 OF_JOINED_TEXTS = frozenset(("CONCATENATE", "CONCAT", "TEXTJOIN", "REPT", "SUBSTITUTE"))
 LONGEST_KEY, LONG_PART_OF_KEY, LONG_PART = 255, 100, 10_000
 """Letters: what Excel looks for, what may be a part of longer texts, and of those that do not fit into a cell."""
@@ -37,6 +39,7 @@ UNKNOWN_NAME = "the calculation engine does not know a name in it"
 EMPTY_TEXT = "it reads an empty text that was no result of a formula, which some programs take for a blank cell"
 LONG_KEY = "it looks for a text that may be longer than the 255 letters of which Excel finds any"
 LONG_TEXT = "it joins texts that may be longer than the 32,767 letters that a text of Excel has"
+DOUBTFUL_NUMBER = "it holds or reads a text that only some programs, or some languages, take for a number"
 COUNTS_ODD_VALUES = "it counts what looks like an error or a logical value"
 READS_DAY = "it may read a day from a text, and the book counts days from 1904"
 NO_SPILL = "it refers to the spill of a cell that holds no array formula"
@@ -62,7 +65,24 @@ _DAY = re.compile(
     r"[0-9]\s*[-/.]\s*[0-9]|(?=.*[0-9]).*\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE
 )
 _OTHER_TILDE = re.compile(r"~(?![*?])")
+_DOUBTFUL_NUMBER = re.compile(
+    r"""[-+(\s]*[€£¥₹]\s*[0-9][0-9.,]*[)\s]* | [-+(]*[0-9][0-9.,]*\s*[€£¥₹][)\s]*     # another currency's sign
+    | (?![-+$(\s]*[0-9]{1,3}(?:,[0-9]{3})+(?![0-9,]))[-+$(\s]*[0-9]+,[0-9,]*[0-9](?:\.[0-9]*)?[)%\s]*  # odd groups
+    | [0-9.,]+\s*-\s* | [0-9]+:(?:[6-9][0-9]|[0-9]+:[6-9][0-9]).*""",
+    re.VERBOSE,
+)
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+
+
+def is_doubtful_number(value: Any) -> bool:
+    """Return whether a text is a number to some programs, or in some languages, and not to others.
+
+    >>> [is_doubtful_number(each) for each in ("12,34", "€5", "5 €", "1,2,3", "5-", "1:60", "(1,23)")]
+    [True, True, True, True, True, True, True]
+    >>> [is_doubtful_number(each) for each in ("1,234", "$1,234.50", "12", "12:30", "2020-01-02", "a,b", "1,234,567")]
+    [False, False, False, False, False, False, False]
+    """
+    return isinstance(value, str) and _DOUBTFUL_NUMBER.fullmatch(value) is not None
 
 
 def is_unknown_name(value: Any) -> bool:

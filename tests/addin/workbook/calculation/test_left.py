@@ -12,10 +12,12 @@ from addin.workbook.calculation.calculation import HIDDEN_ROWS
 from addin.workbook.calculation.proving.proof import LOSES_DIGITS, NOT_SORTED
 from addin.workbook.calculation.reading.constants import ODD_SIGNS
 from addin.workbook.calculation.reading.oddities import (
+    DOUBTFUL_NUMBER,
     EMPTY_TEXT,
     HARDLY_ANY,
     LONG_KEY,
     LONG_TEXT,
+    OTHER_TILDE,
     PARTS_OF_DAYS,
     UNKNOWN_NAME,
     UNSORTED_CLASSES,
@@ -339,12 +341,18 @@ async def test_how_a_lookup_searches_may_stand_in_a_cell(
         ('TEXT(A1,"h:mm a/p")', ODD_SIGNS),
         ("WORKDAY(45658+A1*0,-1.9)", PARTS_OF_DAYS),
         ("SUBTOTAL(109,B1:B8)+A1*0", HIDDEN_ROWS),
+        ('"12,34"*1+A1', DOUBTFUL_NUMBER),
+        ("C9*1+A1", DOUBTFUL_NUMBER),
+        ('TIMEVALUE("1:60")+A1', DOUBTFUL_NUMBER),
+        ('SEARCH("~","a~b")+A1*0', OTHER_TILDE),
+        ('MATCH("a~~b",{"x","a~b"},0)+A1*0', OTHER_TILDE),
+        ('_xlfn.XMATCH("a~b",{"a~b"},2)+A1*0', OTHER_TILDE),
     ],
 )
-async def test_signs_parts_of_days_and_rows_without_height_are_left(
+async def test_signs_parts_of_days_tildes_and_rows_without_height_are_left(
     service: EmbeddedService, tmp_path: Path, formula: str, reason: str
 ):
-    path = make_book(tmp_path / "book.xlsx", {"A1": CALL, **NUMBERS, "H5": f"={formula}"})
+    path = make_book(tmp_path / "book.xlsx", {"A1": CALL, **NUMBERS, "C9": "€5", "H5": f"={formula}"})
     book = openpyxl.load_workbook(path)
     book["Sheet1"].row_dimensions[3].height = 0.1
     book.save(path)
