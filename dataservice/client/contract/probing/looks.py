@@ -13,11 +13,12 @@ from dataservice.client.contract.completeness.evidence import COMMON_SIZES, List
 from dataservice.client.contract.completeness.following import following
 from dataservice.client.contract.completeness.thinning import leaves_out
 from dataservice.client.contract.forms import TIMES, columns_of, decoded, list_in, order_of_days, signal_in, times_in
-from dataservice.client.contract.requests import CATALOGUE_LIMIT
+from dataservice.client.contract.requests import CATALOGUE_LIMIT, OBSERVATIONS_LIMIT
 from dataservice.errors import DataServiceError
 from dataservice.models import READING_FIELDS, Index
 from dataservice.observations import Observations
 
+ROUND_YEARS = (1, 2, 3, 5, 10, 15, 20)
 ROUND_DAYS = 4
 """A window that is cut to so many years begins within so few days of them: weekends lie between."""
 
@@ -171,16 +172,20 @@ class Looks:
         Nothing is said, and nothing follows; or it spans just so many years, or has just so many rows.
         """
         rest, rows, whole = self.rows("rest"), len(self.rows("all") or []), self.series("all")
-        if rows < 2 or rest is None or len(rest) > 1 or whole is None:
+        if rows < 2 or rest is None or whole is None:
             return False
-        days = {(end - whole.first_day).days for end in (self.today, whole.last_day)}
-        is_round = any(abs(span - years * 365.25) < ROUND_DAYS for span in days for years in (1, 2, 3, 5, 10, 15, 20))
-        return self.says_nothing("all") or is_round or rows in COMMON_SIZES or rows % 1_000 == 0
+        ends = (self.today, self.newest() or self.today, whole.last_day)
+        days = {(end - whole.first_day).days for end in ends}
+        if any(abs(span - years * 365.25) < ROUND_DAYS for span in days for years in ROUND_YEARS):
+            return True
+        is_one_page = len(rest) <= 1
+        return is_one_page and (self.says_nothing("all") or rows in COMMON_SIZES or rows % OBSERVATIONS_LIMIT == 0)
 
     def newest_rows(self) -> int:
         """To how many of its newest rows a window is cut; 0 where none is, or to a time rather than to a number."""
         rows = len(self.rows("all") or [])
-        return rows if self.rows("before") and rows % 50 == 0 else 0
+        is_one_page = len(self.rows("rest") or []) <= 1
+        return rows if self.rows("before") and rows % 50 == 0 and is_one_page else 0
 
     def has_thin_details(self) -> bool:
         """Return whether the recent history leaves days out that a window shows."""
