@@ -148,6 +148,7 @@ class World:
 
     async def end(self) -> None:
         """Wait for what goes on for nobody, and learn what it has spent."""
+        self.service.is_open.set()
         while self.loads.is_busy:
             await turns(1)
         self.now += INTEREST_S + 10
