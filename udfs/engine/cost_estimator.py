@@ -40,8 +40,10 @@ from dataservice.client import (
     Source,
     WireResource,
 )
-from dataservice.client.cache.recent import is_whole, with_history
+from dataservice.client.cache.recent import is_whole, newest_alone, with_history
 from dataservice.client.contract import HISTORY_LIMIT, narrowed
+from dataservice.client.contract.completeness.density import detail_may_be_thin
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN
 from dataservice.client.contract.completeness.looks import SEVERAL
 from dataservice.client.cost import NOTHING, POSSIBLY_ONE, UNKNOWN
 from dataservice.errors import DataServiceError, NotFoundError
@@ -70,6 +72,7 @@ class Guess(Enum):
 
     DAILY = "series of working days that began long ago, names that exist, complete lists"
     MONTHLY = "monthly series, lists with more behind them"
+    THIN = "recent histories that may leave days out, so that only their newest row counts"
     EMPTY = "series without an observation, lists without a record"
     MISSING = "nothing of that name"
 
@@ -204,6 +207,8 @@ class CostEstimator:
         wide = self._client.complete_wider(resource)
         if wide is not None and wide not in self.costs:
             self.costs[wide] = cost
+        if isinstance(resource, HistoryResource) and self._is_thin(resource.slug):
+            cost += POSSIBLY_ONE  # a window that looks as if it left days out is looked at twice
         if resource not in self.costs:  # two questions may want one resource
             self.costs[resource] = replace(cost, at_least=0) if self._is_unsure else cost
         value = await self._value(resource, known)
@@ -218,6 +223,10 @@ class CostEstimator:
         if isinstance(resource, HistoryResource) and self._guess is Guess.EMPTY:
             found = Observations.empty() if known is None else cast("Observations", known.value)
             return cast("T", await self._taken_back(resource.slug, found))
+        if isinstance(resource, SignalResource) and self._guess is Guess.THIN and known is not None:
+            detail = cast("SignalDetail", known.value)
+            may_be_thin = len(detail.history) < SEVERAL or detail_may_be_thin(detail.history, NOTHING_SEEN)
+            return cast("T", newest_alone(detail) if may_be_thin else detail)
         if isinstance(resource, SignalResource) and self._guess in _LEFT and known is not None:
             detail = cast("SignalDetail", known.value)
             left = len(detail.history) and _LEFT[self._guess]
@@ -227,6 +236,11 @@ class CostEstimator:
         if isinstance(resource, CatalogueResource) and self._guess is Guess.DAILY and known is not None:
             return cast("T", _AnyName(cast("Catalogue", known.value).signals))
         return guessed(resource, self._guess, self._now) if known is None else known.value
+
+    def _is_thin(self, slug: str) -> bool:
+        """Whether a detail was read before that tells no more than its newest row."""
+        detail = self._foreseen.get(SignalResource(slug)) if self._guess is Guess.THIN else None
+        return detail is not None and not len(detail.value.history)
 
     async def _taken_back(self, slug: str, found: Observations) -> Observations:
         """The part of a history that may be left: of a short one nothing, of the beginning of a long series less."""
@@ -335,7 +349,7 @@ def guessed(resource: Resource[Any], guess: Guess, now: float) -> Any:
     today = datetime.fromtimestamp(now, UTC).date()
     match resource:
         case CatalogueResource():
-            return _AnyName(()) if guess is Guess.DAILY else Catalogue(())
+            return _AnyName(()) if guess in (Guess.DAILY, Guess.THIN) else Catalogue(())
         case SignalResource(slug):
             return _detail(slug, guess, today)
         case HistoryResource(_, start, end):
@@ -360,7 +374,7 @@ def _detail(slug: str, guess: Guess, today: date) -> SignalDetail:
     reach = timedelta(days=HISTORY_LIMIT * (1 if guess is Guess.DAILY else 31))
     history = _series(guess, today - reach, today)[-HISTORY_LIMIT:]
     latest = Observation(observed_at=f"{today}T00:00:00Z", value=1.0) if len(history) else None
-    return SignalDetail(signal, latest, history)
+    return SignalDetail(signal, latest, history[:0] if guess is Guess.THIN else history)
 
 
 @lru_cache(maxsize=256)

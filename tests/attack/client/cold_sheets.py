@@ -33,6 +33,7 @@ from udfs.engine.session import Session
 
 HUNG_S = 60.0
 LISTED = (40, 40, 1_203)
+"""How many signals there are; of the most, names with a dot have no detail."""
 ABOUT_THE_ACCOUNT = {"QUOTA", "STATUS", "EXPLAIN", "REVISIONS"}
 Cell = dict[str, Any]
 
@@ -58,6 +59,7 @@ async def load(
     """What a page shows of `calls` in the end, how many requests it was told of, and the service."""
     clock = Clock()
     world = ColdWorld(clock, listed=listed, shuffled=shuffled)
+    world.without_details = listed == LISTED[-1]
     async with AsyncClient(URL, KEY, transport=httpx.MockTransport(world), clock=clock, sleep=clock.sleep) as client:
         session, cache, limits = Session(client, clock=clock), ResponseCache(2**20), BatchLimits()
         consent = Consent(100_000, lambda: None, timer=clock)

@@ -2,9 +2,10 @@
 
     python -m tests.attack.client.previews --previews 5000
 
-Each world is one client whose clock is moved by up to 400 days; in every other one series shrink, are backfilled and
-come late. Before each sheet its cost is previewed, also after a refresh; then the sheet is answered, and the service's
-own count has to lie between `at_least` and `at_most`.
+Each world is one client whose clock is moved by up to 400 days; in every other one series shrink, are emptied, are
+backfilled and come late, signals come and go, the catalogue is empty for a while, the key gets another tier; in every
+third one names with a dot have no detail. Before each sheet its cost is previewed, also after a refresh; then the sheet
+is answered, and the service's own count has to lie between `at_least` and `at_most`.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ async def world(
     """One client, and so many sheets; by `changes` series shrink, are backfilled and come late between them."""
     clock, formulas = Clock(), Formulas(chance)
     service = ColdWorld(clock, listed=chance.choice((40, 40, 1_203)), tier=chance.choice(("pro", "pro", "free")))
+    service.without_details = chance.random() < 1 / 3
     async with AsyncClient(URL, KEY, transport=httpx.MockTransport(service), clock=clock, sleep=clock.sleep) as client:
         session = Session(client, clock=clock)
         for number in range(sheets):

@@ -36,11 +36,36 @@ SERIES: dict[str, tuple[str | None, timedelta, int]] = {
     "exact.365": (None, timedelta(days=1), 365),
     "exact.1000": (None, timedelta(days=1), 1_000),
     "weekly.claims": ("ICSA", timedelta(days=7), 1_001),
+    "young.weekly": ("YWK", timedelta(days=7), 12),
+    "young-weekly": (None, timedelta(days=7), 40),
+    "young.fortnightly": (None, timedelta(days=14), 18),
+    "young.other.day": (None, timedelta(days=2), 60),
+    "young-monthly": (None, timedelta(days=30), 12),
+    "minute": (None, timedelta(minutes=1), 1_500),
 }
 """Of each signal its shortcode, the step between its observations, and how many it has."""
 ENDED = {"libor.3m": ("LIBOR", timedelta(days=1), date(2023, 6, 30), 1_200)}
 """Series whose last observation is long past."""
-UNKNOWN = ("nope", "no.such", "us-cpj", "Us-Nope", "WTX", "gone", "wt", "US CPI", "€", "nope-2", "nope-3", "nope-4")
+UNKNOWN = (
+    "nope",
+    "no.such",
+    "..",
+    ".",
+    "a\x07b",
+    " ",
+    "other.1",
+    "other.2",
+    "us-cpj",
+    "Us-Nope",
+    "WTX",
+    "gone",
+    "wt",
+    "US CPI",
+    "€",
+    "nope-2",
+    "nope-3",
+    "nope-4",
+)
 INDICES = ("pressure-gauge", "risk-dial")
 CURRENTS = ("energy-repricing", "disinflation")
 POSTS = tuple(f"what-moved-{number}" for number in range(60))
@@ -63,9 +88,17 @@ class ColdWorld:
         """Of series that have shrunk or were backfilled, how many observations they have."""
         self._behind: dict[str, int] = {}
         """Of series that come late, by how many days."""
+        self.without_details = False
+        """Whether the details of names with a dot are a 404, while their observations answer."""
+        self._is_listing = True
+        self._added: list[str] = []
+        self._removed: set[str] = set()
 
     def change(self, chance: random.Random) -> None:
-        """Let one series shrink, be backfilled, become as it was, or come late."""
+        """Let one series shrink, be backfilled, become as it was, or come late; or let the catalogue change."""
+        if chance.random() < 0.2:
+            self._change_catalogue(chance)
+            return
         slug = chance.choice((*SERIES,))
         size = self._sizes.get(slug, SERIES[slug][2])
         match chance.choice(("shrink", "backfill", "backfill", "as it was", "late")):
@@ -78,6 +111,22 @@ class ColdWorld:
                 self._behind.pop(slug, None)
             case _:
                 self._behind[slug] = chance.choice((1, 5, 40, 400))
+
+    def _change_catalogue(self, chance: random.Random) -> None:
+        """Let a signal be added or removed, the catalogue be empty for a while, the key get another tier."""
+        match chance.choice(("add", "remove", "remove", "empty", "tier")):
+            case "add":
+                self._added.append(f"new.{len(self._added)}")
+            case "remove":
+                self._removed ^= {chance.choice((*SERIES, "other.1", "other.2"))}
+            case "empty":
+                self._is_listing = not self._is_listing
+            case _:
+                self._tier = "free" if self._tier == "pro" else "pro"
+
+    def _has(self, slug: str) -> bool:
+        others = slug in self._added or slug in _others(self._listed)
+        return slug not in self._removed and (slug in SERIES or slug in ENDED or others)
 
     def _rows(self, slug: str) -> Rows:
         day = self._today() - timedelta(days=self._behind.get(slug, 0))
@@ -101,11 +150,13 @@ class ColdWorld:
         match parts:
             case ["signals"]:
                 return 200, self._catalogue(int(params.get("limit", 100)), int(params.get("offset", 0)))
-            case ["signals", slug] if slug in SERIES or slug in ENDED or slug in _others(self._listed):
+            case ["signals", slug] if self.without_details and "." in slug:
+                return 404, {"error": "signal not found"}
+            case ["signals", slug] if self._has(slug):
                 rows = self._rows(slug)[-int(params["history"]) :]
                 told = [_row(row) for row in rows]
                 return 200, {"data": {**_signal(slug), "latest": told[-1] if told else None, "history": told}}
-            case ["signals", slug, "observations"] if slug in SERIES or slug in ENDED:
+            case ["signals", slug, "observations"] if self._has(slug):
                 return 200, _window(self._rows(slug), params)
             case ["indices"]:
                 return 200, {"data": [_index(slug, self._today()) for slug in INDICES]}
@@ -123,7 +174,8 @@ class ColdWorld:
         return datetime.fromtimestamp(self._clock(), UTC).date()
 
     def _catalogue(self, limit: int, offset: int) -> dict[str, Any]:
-        slugs = [*SERIES, *ENDED, *_others(self._listed)]
+        slugs = [slug for slug in (*SERIES, *ENDED, *self._added, *_others(self._listed)) if self._has(slug)]
+        slugs = slugs if self._is_listing else []
         data = [_signal(slug) for slug in slugs[offset : offset + limit]]
         return {"data": data, "pagination": {"limit": limit, "offset": offset, "total": len(slugs)}}
 
@@ -162,10 +214,10 @@ def _row(row: tuple[str, float]) -> dict[str, Any]:
 
 
 def _window(rows: Rows, params: httpx.QueryParams) -> dict[str, Any]:
-    first, last = params.get("start", ""), params.get("end", "9999-12-31") + "U"
+    first, last, offset = params.get("start", ""), params.get("end", "9999-12-31") + "U", int(params.get("offset", 0))
     found = [row for row in rows if first <= row[0] <= last]
-    pagination = {"limit": PAGE, "offset": 0, "total": len(found)}
-    return {"data": [_row(row) for row in found[:PAGE]], "pagination": pagination}
+    pagination = {"limit": PAGE, "offset": offset, "total": len(found)}
+    return {"data": [_row(row) for row in found[offset : offset + PAGE]], "pagination": pagination}
 
 
 def _index(slug: str, today: date) -> dict[str, Any]:
@@ -277,7 +329,8 @@ class Formulas:
         return column[: self._chance.randint(2, 9)]
 
     def _field(self) -> Any:
-        return self._chance.choice((None, None, None, "value", "observed_at", "name", "unit", "nonsense"))
+        fields = ("value", "change", "pct_change", "previous", "observed_at", "name", "unit", "nonsense")
+        return self._chance.choice((None, None, None, *fields))
 
     def _day(self) -> Any:
         ago = TODAY - timedelta(days=self._chance.choice((0, 1, 3, 40, 300, 364, 400, 2_000, 20_000)))
