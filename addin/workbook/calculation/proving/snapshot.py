@@ -34,6 +34,11 @@ class Snapshot:
             return self._filled[place]
         return self.found[place] if place in self.found else self._cells.put_in(place)
 
+    def first(self, place: Place) -> Any:
+        """Return what the first cell of a formula shows."""
+        found = self.found[place]
+        return found[0][0] if type(found) is list else found
+
     @cached_property
     def answers(self) -> dict[Place, Any]:
         """The cells with the answers of calls of ours, and their values."""
