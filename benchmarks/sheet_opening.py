@@ -12,8 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import Any
+from xml.sax.saxutils import escape
 
 import httpx
+import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -23,7 +26,9 @@ from addin.backend.serving import listen, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
 from addin.sheet.component import ADVICE, is_here
+from addin.sheet.opening.opened import opened_book
 from addin.sheet.routes import BookToOpen, routes
+from addin.workbook.ooxml.positions import address
 from addin.workbook.template.build import example_session, write_template
 from benchmarks.figures.measuring import Row, report
 from benchmarks.figures.results import run_alone
@@ -41,7 +46,7 @@ FILLED = "document.documentElement.hasAttribute('data-ready')"
 
 # The least that the component takes: its scripts, the same parts of the same book, its own calculation and drawing.
 ALONE = """
-const [book, xml] = ["sheet/book", document.currentScript.dataset.templates].map((address) => fetch(address));
+const [book, xml] = ["whole", document.currentScript.dataset.templates].map((address) => fetch(address));
 addEventListener("DOMContentLoaded", async () => {
   const { parts } = await (await book).json();
   const model = new o_spreadsheet.Model(o_spreadsheet.load(parts), { mode: "normal" });
@@ -111,15 +116,41 @@ def _served(settings: Settings, key: str) -> Iterator[str]:
         keys = KeyStore(settings.url, open_keychain=no_keychain, file=Path(name) / "keys.json")
         page = Response(media_type="text/html", headers={"content-security-policy": MAY})
 
+        whole = Response(orjson.dumps({"parts": _whole(opened_book(book, name=book.name))}))
+
         async def alone(_: Request) -> Response:
             return page
 
-        pages = [*routes(settings, BookToOpen(book.name, lambda: book)), Route("/alone", alone)]
+        async def parts(_: Request) -> Response:
+            return whole
+
+        own = [Route("/alone", alone), Route("/whole", parts)]
+        pages = [*routes(settings, BookToOpen(book.name, lambda: book)), *own]
         app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG), pages_beside=pages)
         with running(app, listen("127.0.0.1", 0)) as url:
             page.body = _page_of(httpx.get(f"{url}/sheet", trust_env=False).text).encode()
             page.headers["content-length"] = str(len(page.body))
             yield url
+
+
+def _whole(opened: dict[str, Any]) -> dict[str, str]:
+    """The parts with all cells in them, as the component reads a book by itself."""
+    parts: dict[str, str] = opened["parts"]
+    for number, sheet in enumerate(opened["cells"].values(), 1):
+        rows = "".join(f'<row r="{row}">{_cells(row, cells)}</row>' for row, cells, *_ in sheet["rows"])
+        name = f"xl/worksheets/sheet{number}.xml"
+        before, _, after = parts[name].partition("<sheetData>")
+        parts[name] = f"{before}<sheetData>{rows}</sheetData>{after.partition('</sheetData>')[2]}"
+    return parts
+
+
+def _cells(row: int, cells: list[Any]) -> str:
+    written = []
+    for column, style, content in zip(cells[::3], cells[1::3], cells[2::3], strict=True):
+        value = escape(content or "")
+        inside = f"<f>{value[1:]}</f>" if value.startswith("=") else f"<v>{value}</v>" if value else ""
+        written.append(f'<c r="{address((row, column))}" s="{style}" t="str">{inside}</c>')
+    return "".join(written)
 
 
 def _page_of(sheet: str) -> str:
