@@ -412,3 +412,18 @@ WINDOWED: dict[str, Way] = {
 
 CLAUSES: dict[str, Way] = {**LISTED, **READ, **REFUSING, **WINDOWED}
 """By what is unusual of each."""
+
+UNASKED = frozenset(
+    {
+        *(name for name in REFUSING if " for one signal" in name or " for two signals" in name),
+        *("details mixed up", "stages are numbers", "204 for an empty window", "404 for an empty window"),
+        *(
+            "a byte order mark",
+            "blanks before",
+            "filters that count for nothing",
+            "details of names without a dot only",
+        ),
+        *("copies of what was asked before", "a clock a day behind", "deflated"),
+    }
+)
+"""What no question of a probe is about, or no answer can show: one signal of many, currents, what comes in turns."""

@@ -32,6 +32,8 @@ UNDESCRIBED = [
     *("posts and wire of 5, unsaid", "the first 5 signals, whatever is asked", "a latest without a value"),
     *("no answer has its last row, but totals", "totals of lists, a record too few"),
     *("details of weeks", "details of months on average", "long windows of month ends", "windows in at most 400 parts"),
+    *("a catalogue of 5, shuffled each time, and the total", "items without a time, null", "401 for one signal"),
+    *("an index: a value and a current value", "an alias, and not a word of it", "windows are prepared first"),
 ]
 """Services that no switch describes."""
 
@@ -114,7 +116,15 @@ def test_a_probe_names_what_differs_and_finds_lists_that_go_on_without_a_word():
 
 
 def test_the_whole_attack_visits_every_switch_alone_and_pairs():
-    wanted = variants(175, seed=1)
-    assert len(wanted) == 175
+    wanted = variants(220, seed=1)
+    assert len(wanted) == 220
     assert sum(len(variant) == 2 for variant in wanted) >= 70
     assert len(FOREIGN) >= 120
+
+
+def test_a_401_for_one_signal_stops_no_other(visited):
+    (found,) = [each for each in visited if each.variant == "401 for one signal"]
+    assert {cell.name for _, cell, verdict, _ in found.verdicts if verdict is not Verdict.RIGHT} == {
+        "latest value, monthly",
+        "whole history, monthly",
+    }
