@@ -124,6 +124,8 @@ class AsyncClient(Endpoints):
         self._overview = Overview(self._cache, self._breaker, self._reader.evidence, clock=clock)
 
     def __repr__(self) -> str:
+        if not {"base_url", "_key"} <= vars(self).keys():  # its making raised, and a traceback shows it
+            return f"{type(self).__name__}(unfinished)"
         return f"{type(self).__name__}({self.base_url!r}, key_id={self.key_id!r})"
 
     async def __aenter__(self) -> Self:

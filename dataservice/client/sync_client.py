@@ -145,6 +145,8 @@ class Client:
         self._loop = EventLoopThread("dataservice-client", at_end=self._client.aclose)
 
     def __repr__(self) -> str:
+        if "_client" not in vars(self):  # its making raised, and a traceback shows it
+            return f"{type(self).__name__}(unfinished)"
         return f"{type(self).__name__}({self.base_url!r}, key_id={self.key_id!r})"
 
     def __enter__(self) -> Self:

@@ -52,6 +52,14 @@ async def test_days_label_their_values(session):
     assert (await udfs.SIGNAL(SLUGS, at=days)).shape == (2, 3)
 
 
+async def test_periods_label_their_values_as_they_were_given(session):
+    months = pd.period_range("2025-03", periods=3, freq="M")
+    values = await udfs.SIGNAL("us-cpi", at=months)
+    assert values.index.equals(months)
+    assert values.iloc[0] == await udfs.SIGNAL("us-cpi", at="2025-03-31")
+    assert (await udfs.SIGNAL(SLUGS, at=months)).columns.equals(months)
+
+
 async def test_a_name_that_fails_holds_its_error_beside_the_others(session):
     values = await udfs.SIGNAL([*SLUGS, "no-such-signal", None])
     assert isinstance(values["no-such-signal"], CellError)

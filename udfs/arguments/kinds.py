@@ -267,4 +267,5 @@ def shown(raw: Any) -> str:
         text = f"'{raw}'" if isinstance(raw, str) else repr(raw)
     except Exception:  # noqa: BLE001 - a program's own class
         text = f"a {type(raw).__name__}"
+    text = text if text.isascii() else text.encode(errors="backslashreplace").decode()  # half of a character
     return text if len(text) <= 60 else f"{text[:57]}…"

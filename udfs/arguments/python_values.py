@@ -15,6 +15,9 @@ from udfs.errors import ArgumentError
 _MISSING = frozenset({"NAType", "NaTType"})
 """The classes of pandas' missing values, which are known without importing pandas."""
 
+TIMED = "mM"
+"""Kinds of arrays whose values would become bare numbers in a list of nanoseconds."""
+
 
 def plain(value: Any, *, first_of_period: bool = False) -> Any:
     """A value as Python's own, a container of any kind as a list; None for what is missing, as for a blank cell.
@@ -56,13 +59,17 @@ def _items(value: Any) -> Iterable[Any] | None:
         return sorted(value, key=str)  # a set has no order of its own, and two runs are to ask the same
     if hasattr(value, "__array__"):
         array = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
-        is_timed = array.dtype.kind in "mM"  # which become bare numbers in a list of nanoseconds
-        return array.reshape(array.shape or (1,)) if is_timed else np.atleast_1d(array).tolist()
+        if not array.shape:
+            return None
+        return array if array.dtype.kind in TIMED else array.tolist()
     return value if isinstance(value, Iterable) else None
 
 
 def _one(value: Any, *, first_of_period: bool) -> Any:
     """A single value; whatever is not known here stays as it is, and the argument's kind refuses it."""
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):  # an array of no dimension is its one value
+        array = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
+        value = array[()] if array.dtype.kind in TIMED else array.tolist()
     match value:
         case np.datetime64() | np.timedelta64():
             return None if np.isnat(value) else _time(value)

@@ -82,3 +82,11 @@ async def test_a_key_has_a_name_that_tells_it_from_others():
     other = AsyncClient("https://data.example", KEY + "0")
     assert one.key_id == same.key_id != other.key_id
     assert len(one.key_id) == 12
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_a_client_whose_making_failed_shows_itself_in_tracebacks(kind):
+    with pytest.raises(ValueError) as failed:
+        kind("ftp://x", "ds_" + "0" * 40)
+    shown = "".join(traceback.TracebackException.from_exception(failed.value, capture_locals=True).format())
+    assert f"{kind.__name__}(unfinished)" in shown

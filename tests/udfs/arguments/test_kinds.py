@@ -30,6 +30,11 @@ def read(kind, raw):
     return kind.read(raw, "it", TODAY)
 
 
+def test_no_message_holds_half_of_a_character():
+    assert shown("us\ud800") == r"'us\ud800'"
+    assert shown("é€") == "'é€'"
+
+
 @pytest.mark.parametrize(
     "kind", [Text(help=""), Names(help=""), Text(help="", choices=(Choice("a"),), open_choices=True)]
 )

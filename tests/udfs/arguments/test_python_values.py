@@ -44,3 +44,19 @@ def test_a_frame_is_its_rows_and_what_is_missing_is_blank():
 @pytest.mark.parametrize("value", ["us-cpi", 3, 2.5, True, None, dt.date(2026, 6, 30), {"freq": "M"}, np.str_("x")])
 def test_everything_else_is_as_it_was(value):
     assert plain(value) == value
+
+
+@pytest.mark.parametrize(
+    ("array", "value"),
+    [
+        (np.array(5), 5),
+        (np.array("us-cpi"), "us-cpi"),
+        (np.array(np.nan), None),
+        (np.array("2026-06-30", "datetime64[ns]"), TIMES[0]),
+        (np.ma.masked, None),
+        (np.ma.array(5), 5),
+    ],
+)
+def test_an_array_of_no_dimension_is_its_one_value(array, value):
+    assert plain(array) == value
+    assert plain({"limit": array}) == {"limit": value}

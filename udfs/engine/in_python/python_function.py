@@ -30,7 +30,7 @@ from udfs.errors import UdfError
 class Ranges:
     """The arguments of one call that were given as several values, each of which is answered by itself."""
 
-    def __init__(self, function: Udf, raw: Sequence[Any]) -> None:
+    def __init__(self, function: Udf, raw: Sequence[Any], as_given: Mapping[str, Any]) -> None:
         given = {
             place: matrix_of(value) for place, value in enumerate(raw) if function.parameters[place].kind.vectorized
         }
@@ -39,6 +39,7 @@ class Ranges:
         self._lines = [[cell for row in rows for cell in row] for rows in self._found.values()]
         self._is_matrix = any(len(rows) > 1 and any(len(row) > 1 for row in rows) for rows in self._found.values())
         self._raw = raw
+        self._labels = [_labels(as_given.get(name), line) for name, line in zip(self._names, self._lines, strict=True)]
 
     def raw(self) -> list[Any]:
         """The arguments as they are called: of two ranges, the first goes down and the second across."""
@@ -60,10 +61,16 @@ class Ranges:
         cells = [cell for row in rows for cell in row]
         across = self._lines[1] if len(self._lines) > 1 else [None]
         lines = [cells[first : first + len(across)] for first in range(0, len(cells), len(across))]
-        frame = table(list(map(str, across)), lines).frame().set_axis(pd.Index(self._lines[0], name=self._names[0]))
+        frame = table(list(map(str, across)), lines).frame().set_axis(pd.Index(self._labels[0], name=self._names[0]))
         if len(self._lines) == 1:
             return frame.iloc[:, 0].rename(None)
-        return frame.set_axis(pd.Index(across, name=self._names[1]), axis=1)
+        return frame.set_axis(pd.Index(self._labels[1], name=self._names[1]), axis=1)
+
+
+def _labels(given: Any, line: Sequence[Any]) -> Any:
+    """What an argument was given as, for labels: periods and times of pandas as they are, all else as plain values."""
+    is_column = type(given).__module__.partition(".")[0] == "pandas" and getattr(given, "ndim", 0) == 1
+    return given if is_column and len(given) == len(line) else line
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -95,7 +102,7 @@ def python_function(function: Udf) -> PythonFunction:
 
     async def call(*args: Any, **kwargs: Any) -> Any:
         session = _in_use.get() or shared_session()
-        ranges = Ranges(function, arguments.raw(*args, **kwargs))
+        ranges = Ranges(function, *arguments.raw(*args, **kwargs))
         try:
             return ranges.labelled(await session.value(function.id, ranges.raw()))
         except Exception as error:  # noqa: BLE001 - raised again
@@ -111,7 +118,7 @@ def waiting_function(function: Udf) -> Callable[..., Any]:
     arguments = _Arguments(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        ranges = Ranges(function, arguments.raw(*args, **kwargs))
+        ranges = Ranges(function, *arguments.raw(*args, **kwargs))
         try:
             return ranges.labelled(shared_session().result(function.id, ranges.raw()))
         except Exception as error:  # noqa: BLE001 - raised again
@@ -137,14 +144,17 @@ class _Arguments:
         self.signature = _signature(function)
         self._starts = {each.name for each in function.parameters if each.kind.first_of_period}
 
-    def raw(self, *args: Any, **kwargs: Any) -> Sequence[Any]:
-        """The arguments of a formula; raises `TypeError` for what the signature does not take."""
+    def raw(self, *args: Any, **kwargs: Any) -> tuple[Sequence[Any], Mapping[str, Any]]:
+        """The arguments of a formula, and what was given by their names.
+
+        Raises `TypeError` for what the signature does not take.
+        """
         try:
             given = self.signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise TypeError(f"{self._function.id}(): {error}") from None
         plainly = {name: plain(value, first_of_period=name in self._starts) for name, value in given.items()}
-        return _raw_arguments(self._function, plainly)
+        return _raw_arguments(self._function, plainly), given
 
 
 def _described(call: F, function: Udf, signature: Signature, prefix: str) -> F:
