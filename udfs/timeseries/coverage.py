@@ -208,7 +208,7 @@ class Window:
 
     def is_known(self, known: Known) -> bool:
         """Return whether `known` holds every observation that the rows and their transforms need."""
-        if known.since == date.min:
+        if known.since == date.min or self._counts_within(known):
             return True
         starts = self.starts(known)
         if starts is None or not len(known.observations):
@@ -328,6 +328,15 @@ class Window:
     def _needs_rhythm(self) -> bool:
         """Return whether rows or transforms count periods, and not only what is shown before."""
         return bool(self.lead.periods or self.lead.months or self.lead.days or self.lead.since)
+
+    def _counts_within(self, known: Known) -> bool:
+        """Return whether plain rows are counted of which `known` holds more: also where they are all of one day.
+
+        It holds all up to the newest, so nothing can lie between them; the one before them shows where a day is cut.
+        """
+        if self.count is None or not self._is_plain:
+            return False
+        return len(known_only(self.up_to_end(known.observations))) > self.count + self.spare
 
     @property
     def _is_plain(self) -> bool:

@@ -91,3 +91,19 @@ async def test_of_a_series_that_had_several_observations_a_day_once_so_many_rows
     within = days[-1] - timedelta(days=1) + timedelta(hours=7)
     from_then = await shown("SIGNAL_HISTORY", "x", f"{within.isoformat()}Z")
     assert len(from_then) - 1 == sum(time >= within for time in times)
+
+
+@pytest.mark.parametrize("rows", ["N1", "N5", "N30", "N364"])
+@pytest.mark.parametrize("slug", ["minute", "btc", "us-10y"])
+async def test_rows_that_come_with_the_signal_cost_one_request_however_dense_they_are(slug, rows):
+    clock = Clock()
+    world = ColdWorld(clock)
+    async with AsyncClient(URL, KEY, transport=httpx.MockTransport(world), clock=clock, sleep=clock.sleep) as client:
+        session = Session(client, clock=clock)
+        (outcome,) = await session.answer([Call("SIGNAL_HISTORY", [slug, rows])])
+        assert [target for target in world.targets if "?limit" not in target] == [f"/v1/signals/{slug}?history=365"]
+        (whole,) = await session.answer([Call("SIGNAL_HISTORY", [slug, "MAX"])])
+    (times, values), (all_times, all_values) = outcome.result.columns, whole.result.columns
+    count = int(rows[1:])
+    assert [*times] == [*all_times[-count:]]
+    assert [*values] == [*all_values[-count:]]
