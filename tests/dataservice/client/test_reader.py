@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import date, datetime, timedelta, timezone
+from math import inf
 
 import pytest
 
@@ -172,7 +173,8 @@ async def test_a_shorter_history_is_cut_from_a_longer_one_in_memory(service):
 
 
 async def test_the_widest_request_is_sent_for_each_resource():
-    service = Scripted(lambda _: answer([]))
+    listed = answer([{"slug": "us-cpi", "name": "CPI"}], pagination={"limit": 500, "offset": 0, "total": 1})
+    service = Scripted(lambda request: listed if request.url.path == "/v1/signals" else answer([]))
     since = date(2026, 8, 1)
     async with service.client() as client:
         for resource in (
@@ -211,7 +213,8 @@ async def test_a_forced_refresh_asks_again_and_loses_nothing():
         assert client.peek(SIGNAL) is not None
         await client.refresh(force=True)
         assert client.peek(SIGNAL) is None
-        assert client.peek(SIGNAL, max_age_s=1) is not None
+        assert client.peek(SIGNAL, max_age_s=1) is None
+        assert client.peek(SIGNAL, max_age_s=inf) is not None
         assert (await client.read(SIGNAL)).requests == 1
         assert (await client.read(SIGNAL)).requests == 0
     assert len(service.requests) == 2
@@ -268,7 +271,7 @@ async def test_what_comes_from_a_clock_that_is_ahead_is_known_but_not_fresh():
         await client.read(SIGNAL)
     clock.advance(-86_400)
     async with service.client(clock, store=store) as client:
-        assert (await client.have(SIGNAL, max_age_s=1)).value.latest.value == 1.0
+        assert (await client.have(SIGNAL, max_age_s=inf)).value.latest.value == 1.0
         assert (await client.read(SIGNAL)).source is Source.NETWORK
 
 
