@@ -373,6 +373,7 @@ class AsyncClient(Endpoints):
         self._reader.evidence.now = profile.evidence
         if profile.evidence.thin_details:
             self._cache.distrust_details()
+        self._cache.sources.recall(profile.evidence.apart, seen_alike=profile.evidence.looks_agree)
         self._end_paths(profile.evidence.path_end)
 
     async def _go_by_version(self) -> None:

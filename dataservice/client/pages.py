@@ -11,6 +11,7 @@ from dataservice.client.cache.codec import pack
 from dataservice.client.contract import decode
 from dataservice.client.contract.completeness.catalogue import PulledCatalogue
 from dataservice.client.contract.completeness.evidence import Evidences
+from dataservice.client.contract.completeness.longest import names_a_length
 from dataservice.client.contract.paging import (
     FEWEST_ON_A_PAGE,
     Pulled,
@@ -66,6 +67,8 @@ async def pages_of_window(
     while (position := pulled.next) is not None:
         tried = evidence.now
         end, is_first = position.end or pulled.window.end, not pulled.pages
+        if tried.longest_days and end == date.max:  # an open end would make it longer
+            end = day_after(pulled.last or end)
         asked = tried.asked_window(position.start, end, is_first=is_first, behind=position.behind)
         if position.further:
             asked = replace(asked, start=position.asked)
@@ -79,8 +82,8 @@ async def pages_of_window(
             page, pulled = await sender.fetch(
                 request, context, partial(_with_page, pulled, evidence, asked.start, known_day)
             )
-        except InvalidRequestError:
-            if not pulled.window.is_open or not evidence.try_other_bounds(tried):
+        except InvalidRequestError as error:
+            if not pulled.window.is_open or names_a_length(error.message) or not evidence.try_other_bounds(tried):
                 raise
             sender.pardon(request, context)
         else:

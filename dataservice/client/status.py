@@ -37,6 +37,7 @@ from dataservice.errors import (
     AuthenticationError,
     BudgetError,
     DataServiceError,
+    MalformedAnswerError,
     MissingKeyError,
     NotFoundError,
     QuotaExceededError,
@@ -216,9 +217,13 @@ class Overview:
             State.FRESH if is_recent else state_of(answer, blocking, now),
             None if answer is None else answer.fetched_at,
             None if answer is None else answer.source,
-            blocking or last_error,
+            blocking or last_error or self._note_on(resource),
             self._cache.revised.get(resource.slug) if isinstance(resource, HistoryResource) else None,
         )
+
+    def _note_on(self, resource: Resource[Any]) -> DataServiceError | None:
+        note = self._cache.note_on(resource)
+        return MalformedAnswerError(note) if note else None
 
     def _blocking_error(self, resource: Resource[Any], now: float) -> DataServiceError | None:
         try:

@@ -44,7 +44,7 @@ from dataservice.client.cache.recent import is_whole, newest_alone, with_history
 from dataservice.client.contract import HISTORY_LIMIT, narrowed
 from dataservice.client.contract.completeness.density import detail_may_be_thin
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN
-from dataservice.client.contract.completeness.looks import SEVERAL
+from dataservice.client.contract.completeness.sources import SEVERAL
 from dataservice.client.cost import NOTHING, POSSIBLY_ONE, UNKNOWN
 from dataservice.errors import DataServiceError, NotFoundError
 from dataservice.models import Observation, Signal

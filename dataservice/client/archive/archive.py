@@ -71,16 +71,21 @@ class FirstLook:
     found: Observations
     looked: Coverage
     moment: int
-    is_brief: bool
+    by_detail: bool
     number: int = 0
 
     def held(self) -> Held:
         """The same as any other log."""
-        facts = Facts.found(self.found, self.found.times[:0], self.moment, is_brief=self.is_brief)
+        facts = Facts.found(self.found, self.found.times[:0], self.moment, by_detail=self.by_detail)
         return Held(Vintages(facts, self.looked), (self.number,), self.looked, Facts.none())
 
 
 NOTHING_HELD = Held(Vintages.nothing(), (), Coverage.never(), Facts.none())
+
+
+async def one_source(_: str) -> bool:
+    """Take what details and windows tell for one series."""
+    return True
 
 
 class Archive:
@@ -88,7 +93,8 @@ class Archive:
 
     `kept_look` tells of the last look at a signal whose answer the store keeps anyway: its days and its time.
     `kept_state` tells what kept answers say of a signal whose archive is empty: they are older than the archive.
-    `is_new` tells of which signals the store was found to have neither a detail nor a history.
+    `is_new` tells of which signals the store was found to have neither a detail nor a history, `are_alike` whether a
+    signal's detail and windows were seen to tell one series: else what the one says is no change of the other.
     """
 
     def __init__(
@@ -100,12 +106,14 @@ class Archive:
         kept_look: Callable[[str], Awaitable[tuple[Window, float] | None]],
         kept_state: Callable[[str], Awaitable[Vintages]],
         is_new: Callable[[str], bool] = lambda _: False,
+        are_alike: Callable[[str], Awaitable[bool]] = one_source,
     ) -> None:
         self._store = store
         self._scope = scope
         self._kept_look = kept_look
         self._kept_state = kept_state
         self._is_new = is_new
+        self._are_alike = are_alike
         self.opening: Callable[[], Awaitable[None]] | None = None
         """Opens the store before it is first asked about the archive."""
         self._held: LRUCache[str, Held | FirstLook] = LRUCache(max_bytes, getsizeof=_size)
@@ -130,27 +138,27 @@ class Archive:
         at: float,
         *,
         is_kept: bool = False,
-        is_brief: bool = False,
+        by_detail: bool = False,
         then: Callable[[], Put] | None = None,
     ) -> bool:
         """Learn that the service gave `found` as all observations of `window`, at the time `at`.
 
         If the answer is kept (`is_kept`), that tells the time of this look; nothing is saved if it changed nothing.
-        `is_brief`: a detail with very few observations gave them. What is to be put `then` is put together with what
-        is saved; whether it was.
+        `by_detail`: the signal's detail gave them, else a window. What is to be put `then` is put together with what is
+        saved; whether it was.
         """
         if not window:
             return False
         if slug not in self._held and slug not in self._locks and 0 < len(found) <= FEW and self._is_new(slug):
             looked = Coverage.never().at(window, moment := micros(at))
-            if await self._begin(slug, FirstLook(found, looked, moment, is_brief), then):
+            if await self._begin(slug, FirstLook(found, looked, moment, by_detail), then):
                 return then is not None
         async with self._lock(slug):
             for _ in range(ATTEMPTS):
                 current = await self._current(slug)
                 held = await self._begun(slug, current, before=micros(at))
                 moment = _moment_of(held.vintages.looked, window, micros(at))
-                seen = await self._after_look(slug, held, window, found, moment, is_brief=is_brief)
+                seen = await self._after_look(slug, held, window, found, moment, by_detail=by_detail)
                 if is_kept and _is_nothing_new(held, seen, window, moment):
                     self._hold(slug, replace(seen, looked_again=window))
                     return False
@@ -164,25 +172,27 @@ class Archive:
         name = self._name_of(slug)
         if name is None:
             return False
-        payload = pack_first_look(first.found, first.moment, first.looked, is_brief=first.is_brief)
+        payload = pack_first_look(first.found, first.moment, first.looked, by_detail=first.by_detail)
         number = await self._store.append(name, payload, 0, then=None if then is None else then())
         if number and slug not in self._held:
             self._hold(slug, replace(first, number=number))
         return bool(number)
 
     async def _after_look(
-        self, slug: str, held: Held, window: Window, found: Observations, moment: int, *, is_brief: bool
+        self, slug: str, held: Held, window: Window, found: Observations, moment: int, *, by_detail: bool
     ) -> Held:
         """The log together with what one look showed; if that is a change, the times of earlier looks are looked up."""
         known = held.vintages
-        facts = known.changes(window, found, moment, is_brief=is_brief)
+        facts = known.changes(window, found, moment, by_detail=by_detail)
         if len(facts) and known.looked.first_look != NEVER_YET:
             kept = await self._kept_look(slug)
             if kept is not None and kept[0] and micros(kept[1]) <= moment + CLOCK_STEP_US:
                 known = replace(known, looked=known.looked.confirmed(kept[0], micros(kept[1])))
                 moment = max(moment, micros(kept[1])) if kept[0].meets(window) else moment
             moment += known.looked.last_look_at(window) == moment  # two states have two times
-            facts = known.changes(window, found, moment, is_brief=is_brief)
+            facts = known.changes(window, found, moment, by_detail=by_detail)
+        if len(facts) and known.has_other_source(by_detail=by_detail) and not await self._are_alike(slug):
+            facts = known.of_one_source(facts, moment)
         seen = replace(known, looked=known.looked.at(window, moment))
         if not len(facts):
             return replace(held, vintages=seen)

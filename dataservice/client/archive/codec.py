@@ -17,8 +17,9 @@ from dataservice.client.archive.facts import Facts
 from dataservice.client.archive.vintages import Vintages
 from dataservice.observations import Observations
 
-PLAIN, FORMAT = 1, 2
-"""Format 2 tells which facts were told briefly; without such facts format 1 is written: older versions read it."""
+PLAIN, SOURCED, FORMAT = 1, 2, 3
+"""Format 2 tells which facts a detail told, format 3 which are only told otherwise. Each is written where it tells
+something: older versions read the others."""
 
 LEVEL = 1
 """How hard to compress: values hardly shrink, and everything else does at any level."""
@@ -61,7 +62,7 @@ def pack_vintages(vintages: Vintages) -> bytes:
     columns: list[NDArray[Any]] = [
         _differences(facts.times.astype("<M8[us]").view("<i8")),
         facts.values,
-        facts.gone + 2 * facts.brief.astype(np.uint8),
+        facts.gone + 2 * facts.by_detail.astype(np.uint8) + 4 * facts.retold.astype(np.uint8),
         _differences(moments),
         places.astype(_place_type(len(moments))),
         looked.starts,
@@ -69,25 +70,25 @@ def pack_vintages(vintages: Vintages) -> bytes:
         looked.last,
     ]
     packed = zlib.compress(b"".join(map(_by_byte, columns)), LEVEL)
-    format_ = FORMAT if facts.brief.any() else PLAIN
+    format_ = FORMAT if facts.retold.any() else SOURCED if facts.by_detail.any() else PLAIN
     return _encode(_Part(format_, len(facts), len(moments), len(looked.starts), vintages.pruned_before, packed))
 
 
-def pack_first_look(found: Observations, moment: int, looked: Coverage, *, is_brief: bool) -> bytes:
+def pack_first_look(found: Observations, moment: int, looked: Coverage, *, by_detail: bool) -> bytes:
     """As `pack_vintages` those of a signal of which one look at the time `moment` found 1 to `FEW` observations.
 
     Values are not compressed, and a column that many signals share only once: new signals come by the thousand.
     """
     count = len(found)
     times, packed_times = _days(found.times.tobytes())
-    told, places = (b"\x02" if is_brief else b"\x00") * count, b"\x01" * count + b"\x00" * count
+    told, places = (b"\x02" if by_detail else b"\x00") * count, b"\x01" * count + b"\x00" * count
     values, moments = _by_byte(found.values), _by_byte(_differences(np.array([NEVER_BEFORE, moment])))
     columns: tuple[NDArray[Any], ...] = (looked.starts, looked.first, looked.last)
     steps = b"".join(map(_by_byte, columns))
     blocks = (packed_times, _stored(values), _deflated(told), _stored(moments), _deflated(places))
     checksum = _CHECKSUM.pack(zlib.adler32(b"".join((times, values, told, moments, places, steps))))
     packed = b"".join((ZLIB_HEAD, *blocks, _stored(steps, is_last=True), checksum))
-    return _encode(_Part(FORMAT if is_brief else PLAIN, count, 2, len(looked.starts), 0, packed))
+    return _encode(_Part(SOURCED if by_detail else PLAIN, count, 2, len(looked.starts), 0, packed))
 
 
 @lru_cache(SHARED_COLUMNS)
@@ -129,7 +130,7 @@ def unpack_vintages(payload: bytes) -> Vintages:
     places = reader.take(2 * part.facts, _place_type(part.moments))
     first_seen, not_before = moments[places[: part.facts]], moments[places[part.facts :]]
     steps = [reader.take(part.steps, kind) for kind in ("<i4", "<i8", "<i8")]
-    facts = Facts(times, values, told & 1 > 0, first_seen, not_before, told & 2 > 0)
+    facts = Facts(times, values, told & 1 > 0, first_seen, not_before, told & 2 > 0, told & 4 > 0)
     return Vintages(facts, Coverage(*steps), part.pruned_before)
 
 

@@ -13,17 +13,17 @@ from dataservice.client.archive.coverage import NEVER_BEFORE, Moments
 from dataservice.moments import Times
 from dataservice.observations import Observations, Values
 
-FACT_BYTES = 4 * 8 + 2
-"""Four columns of eight bytes a row, and two of one."""
+FACT_BYTES = 4 * 8 + 3
+"""Four columns of eight bytes a row, and three of one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
-    """From `first_seen` on the observation of `times` had this value, or was `gone`; six columns of length n.
+    """From `first_seen` on the observation of `times` had this value, or was `gone`; seven columns of length n.
 
     `not_before` is the last look that still showed what was before, `NEVER_BEFORE` if there was none. A null value is
-    NaN, and so is that of a gone observation. `brief`: a detail told it that shows too few to tell how
-    exactly it tells.
+    NaN, and so is that of a gone observation. `by_detail`: a signal's detail told it, else a window. `retold`: what was
+    before was told by the other one of these, which were not seen to tell one series: so it is no change.
     """
 
     times: Times
@@ -31,7 +31,8 @@ class Facts:
     gone: NDArray[np.bool_]
     first_seen: Moments
     not_before: Moments
-    brief: NDArray[np.bool_]
+    by_detail: NDArray[np.bool_]
+    retold: NDArray[np.bool_]
 
     @classmethod
     def none(cls) -> Facts:
@@ -39,15 +40,15 @@ class Facts:
         return _NONE
 
     @classmethod
-    def found(cls, observations: Observations, gone: Times, first_seen: int, *, is_brief: bool = False) -> Facts:
+    def found(cls, observations: Observations, gone: Times, first_seen: int, *, by_detail: bool = False) -> Facts:
         """Return what one look found, in order; when the state before was last seen is yet to be said."""
         count = len(observations) + len(gone)
         times, values = observations.times, observations.values
         if len(gone):
             times, values = np.concatenate([times, gone]), np.concatenate([values, np.full(len(gone), np.nan)])
         is_gone = np.arange(count) >= len(observations)
-        seen, before, brief = np.full(count, first_seen), np.full(count, NEVER_BEFORE), np.full(count, is_brief)
-        facts = cls(times, values, is_gone, seen, before, brief)
+        seen, before, source = np.full(count, first_seen), np.full(count, NEVER_BEFORE), np.full(count, by_detail)
+        facts = cls(times, values, is_gone, seen, before, source, np.zeros(count, bool))
         return facts if not len(gone) else facts[np.argsort(times, kind="stable")]
 
     @classmethod
@@ -64,12 +65,12 @@ class Facts:
             return cls.none()
         columns: list[Any] = [np.concatenate([getattr(one, name) for one in facts]) for name in cls.__slots__]
         order = np.lexsort((columns[3], columns[0]))
-        times, values, gone, first_seen, not_before, brief = (column[order] for column in columns)
+        times, values, gone, first_seen, not_before, *told = (column[order] for column in columns)
         same_observation = times[1:] == times[:-1]
         begins = np.append(True, ~(same_observation & (first_seen[1:] == first_seen[:-1])))
         not_before = np.maximum.reduceat(not_before, np.flatnonzero(begins))
         ends = np.append(begins[1:], True)
-        kept = cls(times[ends], values[ends], gone[ends], first_seen[ends], not_before, brief[ends])
+        kept = cls(times[ends], values[ends], gone[ends], first_seen[ends], not_before, *(each[ends] for each in told))
         return _each_after_the_last(kept)
 
     def __len__(self) -> int:
@@ -95,7 +96,8 @@ class Facts:
 
 
 _NO_MOMENTS, _NO_ANSWERS = np.empty(0, np.int64), np.empty(0, bool)
-_NONE = Facts(np.empty(0, "datetime64[us]"), np.empty(0), _NO_ANSWERS, _NO_MOMENTS, _NO_MOMENTS, _NO_ANSWERS)
+_NO_TIMES: Times = np.empty(0, "datetime64[us]")
+_NONE = Facts(_NO_TIMES, np.empty(0), _NO_ANSWERS, _NO_MOMENTS, _NO_MOMENTS, _NO_ANSWERS, _NO_ANSWERS)
 
 
 def same_values(one: Values, other: Values) -> NDArray[np.bool_]:

@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataservice.client.archive.facts import Facts
-from dataservice.client.contract.completeness.looks import told_alike
+from dataservice.client.contract.completeness.density import decimals_of
+from dataservice.client.contract.completeness.sources import SEVERAL
+from dataservice.observations import Values
+
+MOST = 0.75
+"""The share of values that differ as by rounding, where all are told otherwise: some may have been revised besides."""
 
 Mask = NDArray[np.bool_]
 
@@ -30,7 +35,7 @@ def _rounded(facts: Facts, before: NDArray[np.float64]) -> Mask:
     result = np.zeros(len(facts), bool)
     order = np.argsort(facts.first_seen, kind="stable")
     for look in np.split(order, np.flatnonzero(np.diff(facts.first_seen[order])) + 1):
-        result[look] = told_alike(before[look], facts.values[look])
+        result[look] = _told_alike(before[look], facts.values[look])
     return result
 
 
@@ -44,7 +49,7 @@ def _restamped(facts: Facts, before: NDArray[np.float64], was_there: Mask) -> Ma
     if pairs:
         left, right = np.array(pairs).T
         one, other = before[left], facts.values[right]
-        alike = (one == other) | told_alike(one, other)
+        alike = (one == other) | _told_alike(one, other)
         result[left[alike]] = result[right[alike]] = True
     return result
 
@@ -52,3 +57,28 @@ def _restamped(facts: Facts, before: NDArray[np.float64], was_there: Mask) -> Ma
 def _blank(facts: Facts, before: NDArray[np.float64]) -> Mask:
     """Return which say that an observation without a value came or went."""
     return np.isnan(facts.values) & np.isnan(before)
+
+
+def _told_alike(before: Values, now: Values) -> Mask:
+    """Return which of two columns of the same observations differ only in how exactly they are told."""
+    differ = (before != now) & ~np.isnan(before) & ~np.isnan(now)
+    result = np.zeros(len(before), bool)
+    if not differ.any():
+        return result
+    one, other = before[differ], now[differ]
+    alike = _is_in_four_bytes(one, other) | _is_in_four_bytes(other, one)
+    if len(one) >= SEVERAL and not alike.all():
+        exact, rounded = decimals_of(one).max(), decimals_of(other).max()
+        step = 0.5 * 10.0 ** -min(exact, rounded) * (1 + 1e-9)
+        by_rounding = np.abs(one - other) <= step
+        if exact != rounded and by_rounding.mean() >= MOST:
+            alike |= by_rounding
+    result[differ] = alike
+    return result
+
+
+def _is_in_four_bytes(one: Values, other: Values) -> Mask:
+    """Return where `one` is what four bytes keep of `other`: that has more decimals, none of which anybody wrote."""
+    kept = other.astype(np.float32).astype(np.float64)
+    result: Mask = (one == kept) & (decimals_of(one) > decimals_of(other))
+    return result

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dataservice.client.archive.coverage import NEVER_BEFORE, NEVER_YET, Coverage, end_of_day, look_day
 from dataservice.client.archive.facts import Facts, same_values
 from dataservice.client.archive.retold import retold
-from dataservice.client.contract.completeness.looks import as_known, as_told_briefly, as_told_widely
+from dataservice.client.contract.completeness.sources import as_known
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.windows import Window
 from dataservice.errors import NoVintageError
@@ -69,7 +69,7 @@ class Vintages:
     def first_values(self, moment: int) -> Observations:
         """Every observation that had a value in looks up to `moment`, with the first one that was seen."""
         facts = self.facts
-        valued = (facts.first_seen <= moment) & ~facts.gone & ~np.isnan(facts.values)
+        valued = (facts.first_seen <= moment) & ~facts.gone & ~np.isnan(facts.values) & ~self._is_retold_later
         times, values = facts.times[valued], facts.values[valued]
         begins = np.append(True, times[1:] != times[:-1])[: len(times)]
         return Observations(times[begins], values[begins])
@@ -105,29 +105,40 @@ class Vintages:
             )
         return f"what was known of {slug} on {day} is not known here: the first look was on {first}{pruned}"
 
-    def changes(self, window: Window, found: Observations, moment: int, *, is_brief: bool = False) -> Facts:
-        """Return what a look at `window` found to be different from what was known at its time.
-
-        `is_brief`: a detail with very few observations told it. Those and windows may tell one value less exactly.
-        """
+    def changes(self, window: Window, found: Observations, moment: int, *, by_detail: bool = False) -> Facts:
+        """Return what a look at `window` found to be different from what was known at its time."""
         if not len(self.facts) and self.looked is Coverage.never():
-            return Facts.found(found, found.times[:0], moment, is_brief=is_brief)
+            return Facts.found(found, found.times[:0], moment, by_detail=by_detail)
         known = self.as_of(moment).between(window.start, window.end)
         if known == found:
             return Facts.none()
         found = as_known(known, found)
-        if is_brief or self.facts.brief.any():
-            briefly, widely = self._by_source(moment)
-            found = as_told_briefly(known, found, widely) if is_brief else as_told_widely(known, found, briefly, widely)
         places = np.searchsorted(known.times, found.times)
         inside = np.append(known.times, np.datetime64("NaT"))[places] == found.times
         unchanged = inside & same_values(np.append(known.values, np.nan)[places], found.values)
         new = Observations(found.times[~unchanged], found.values[~unchanged])
         gone = known.times[~np.isin(known.times, found.times, assume_unique=True)]
-        facts = Facts.found(new, gone, moment, is_brief=is_brief)
+        facts = Facts.found(new, gone, moment, by_detail=by_detail)
         first, last = self.looked.looks_at(facts.times)
         not_before = np.where(last <= moment, last, np.where(first <= moment, first, NEVER_BEFORE))
         return replace(facts, not_before=not_before)
+
+    def has_other_source(self, *, by_detail: bool) -> bool:
+        """Return whether anything is known from the other one of the two: a signal's detail, and its windows."""
+        return bool((self.facts.by_detail != by_detail).any())
+
+    def of_one_source(self, facts: Facts, moment: int) -> Facts:
+        """The changes that a look found at `moment`; those of what the other source told are told otherwise.
+
+        Nor is anything new but what lies behind all that was known: the other source may leave it out.
+        """
+        last = self.facts[self._last_at(moment)]
+        places = np.searchsorted(last.times, facts.times)
+        is_known = np.append(last.times, np.datetime64("NaT"))[places] == facts.times
+        is_others = is_known & (np.append(last.by_detail, False)[places] != facts.by_detail)
+        is_behind = facts.times > self.facts.times[-1]
+        not_before = np.where(is_others | ~(is_known | is_behind), NEVER_BEFORE, facts.not_before)
+        return replace(facts, retold=is_others, not_before=not_before)
 
     def union(self, other: Vintages) -> Vintages:
         """Return what both know; in whatever order parts are put together, the result is the same."""
@@ -175,16 +186,12 @@ class Vintages:
             chosen &= facts.times >= np.datetime64(first or date.min, "us")
             chosen &= facts.times < np.datetime64(last or date.max, "us") + np.timedelta64(1, "D")
         moments = (facts.first_seen.view("datetime64[us]"), facts.not_before.view("datetime64[us]"))  # never: no time
+        chosen &= ~facts.retold
         columns = [column[chosen] for column in (facts.times, before, facts.values, *moments)]
         found: dict[str, NDArray[Any]] = dict(zip(REVISION_COLUMNS, columns, strict=True))
         told_otherwise = retold(facts)[chosen] & (found["not_before"] != np.array(NEVER_BEFORE).view("datetime64[us]"))
         notes = np.array([RETOLD if told else None for told in told_otherwise], object)
         return found | {NOTE: notes} if told_otherwise.any() else found
-
-    def _by_source(self, moment: int) -> tuple[Observations, Observations]:
-        """Return what was known at `moment` from details with very few observations, and from all other answers."""
-        last = self._last_at(moment)
-        return self._observations(last & self.facts.brief), self._observations(last & ~self.facts.brief)
 
     def _last_at(self, moment: int) -> NDArray[np.bool_]:
         """For each fact whether it was the last one of its observation at `moment`."""
@@ -199,6 +206,16 @@ class Vintages:
     @cached_property
     def _again(self) -> NDArray[np.bool_]:
         return self.facts.repeats_observation()
+
+    @cached_property
+    def _is_retold_later(self) -> NDArray[np.bool_]:
+        """For each fact whether a later one of its observation tells it otherwise, from another source."""
+        facts = self.facts
+        retold = np.where(facts.retold, facts.first_seen, NEVER_BEFORE)
+        begins = np.flatnonzero(~self._again)
+        last = np.maximum.reduceat(retold, begins) if len(facts) else retold
+        later: NDArray[np.bool_] = facts.first_seen < np.repeat(last, np.diff(np.append(begins, len(facts))))
+        return later
 
     @cached_property
     def _newest(self) -> int:

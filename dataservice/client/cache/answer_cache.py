@@ -12,10 +12,9 @@ from msgspec.structs import replace
 
 from dataservice.client.cache.answer import CLOCK_SKEW_S, Answer, Source
 from dataservice.client.cache.codec import pack
-from dataservice.client.cache.recent import looked_at, not_behind, with_history
+from dataservice.client.cache.recent import looked_at, newest_alone, not_behind, with_history
 from dataservice.client.cache.signal_answers import SignalAnswers
 from dataservice.client.cache.stored_answers import is_better, size_of
-from dataservice.client.contract.completeness.looks import SEVERAL
 from dataservice.client.contract.requests import HISTORY_LIMIT, can_exist
 from dataservice.client.contract.resources import CatalogueResource, HistoryResource, Resource, SignalResource
 from dataservice.client.contract.results import Page, SignalDetail, may_be_cut
@@ -153,13 +152,14 @@ class AnswerCache(SignalAnswers):
         ending: Callable[[], str],
     ) -> Answer[SignalDetail]:
         """Keep a detail, in one step with what the archive learns of it, and compare it with what was known."""
-        value, payload = self._not_behind(resource.slug, value, payload, now)
+        detail = self._of_one_source(resource.slug, value, fetched_at, now)
+        value, payload = (value, payload) if detail is value else (detail, pack(detail))
         answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), Source.NETWORK)
-        window, found = looked_at(value)
         put = None if self.scope is None else lambda: Put(self.name(resource), Entry(payload, fetched_at), ending())
-        is_put = await self.archive.look(
-            resource.slug, window, found, fetched_at, is_kept=True, is_brief=len(found) < SEVERAL, then=put
-        )
+        is_put = False
+        if not self.sources.is_apart(resource.slug):
+            look = looked_at(value)
+            is_put = await self.archive.look(resource.slug, *look, fetched_at, is_kept=True, by_detail=True, then=put)
         before = self._remember(resource, answer, size_of(value, payload))
         if put is not None and not is_put:
             kept = put()
@@ -167,22 +167,34 @@ class AnswerCache(SignalAnswers):
         await self._learn_detail(resource.slug, before, answer, now)
         return answer
 
-    def _not_behind(self, slug: str, value: SignalDetail, payload: bytes, now: float) -> tuple[SignalDetail, bytes]:
-        """A detail that does not show yet what a fresh window showed: with that; any other one as it is."""
+    def _of_one_source(self, slug: str, detail: SignalDetail, fetched_at: float, now: float) -> SignalDetail:
+        """A detail that arrived, with what fresh windows show that are not behind it, if both tell one series.
+
+        Where they tell two, with what windows told alone.
+        """
         held = self._histories.held(slug)
-        if held is None or not held.spans or not held.spans[-1].is_open:
-            return value, payload
-        if not self.rules.is_fresh(held.spans[-1].checked_at, now):
-            return value, payload
-        found = not_behind(value, held.observations)
-        return (value, payload) if found is value else (found, pack(found))
+        if held is None or not held.spans:
+            return newest_alone(detail) if self.sources.is_apart(slug) else detail
+        if not self.sources.is_apart(slug):
+            self.compare(slug, held, Answer(detail, fetched_at, now, Source.NETWORK))
+        if self.sources.is_apart(slug):
+            return self.of_windows(slug, detail)
+        span = held.spans[-1]
+        is_joined = span.is_open and self.rules.is_fresh(span.checked_at, now) and self.sources.is_alike(slug)
+        return not_behind(detail, held.observations) if is_joined else detail
 
     def shown_by_detail(self, slug: str, window: Window, found: Observations, now: float) -> Observations:
-        """What was found of a window, with what a fresh detail shows behind it: a window may show the newest later."""
+        """What was found of a window, with what a fresh detail shows behind it: a window may show the newest later.
+
+        Both must be seen to tell one series; of one observation and none there is nothing to see.
+        """
         known = self.memory.get(SignalResource(slug))
-        if known is None or not known.is_fresh(now) or not len(found):
+        if known is None or not known.is_fresh(now):
             return found
-        newer = looked_at(known.value)[1].between(day_after(found.last_day), window.end)
+        shown = looked_at(known.value)[1]
+        if not self.sources.is_alike(slug) and (len(found) or len(shown) > 1):
+            return found
+        newer = shown.between(day_after(found.last_day) if len(found) else window.start, window.end)
         return found.merged(newer) if len(newer) else found
 
     def _told_by_history(
@@ -197,13 +209,14 @@ class AnswerCache(SignalAnswers):
             return None
         span, listed = held.spans[-1], self.memory.get(CATALOGUE)
         history = held.inside(span.window)
-        is_enough = span.window.start == date.min or len(history) >= HISTORY_LIMIT
+        is_enough = span.window.start == date.min or len(history) >= HISTORY_LIMIT or self.sources.is_apart(slug)
         signal = known.value.signal if known else listed.value.find(slug) if listed else None
         is_younger = known is None or (known.fetched_at < span.checked_at and not _lags(history, known.value.history))
         if not (is_enough and is_younger and len(history)) or signal is None or signal.slug != slug:
             return None
         detail = with_history(SignalDetail(signal, None, history), history[-HISTORY_LIMIT:])
         answer = Answer(detail, span.checked_at, self.rules.fresh_until(span.checked_at, now), Source.MEMORY)
+        self._corrected[slug] = span.checked_at
         self._remember(SignalResource(slug), answer, detail.history.nbytes)
         return answer
 

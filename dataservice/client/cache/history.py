@@ -21,7 +21,7 @@ import numpy as np
 
 from dataservice.client.cache.answer import Freshness
 from dataservice.client.cache.spans import History, Newest, Span, check_from, live_from
-from dataservice.client.contract.completeness.looks import as_known, finest
+from dataservice.client.contract.completeness.sources import as_known
 from dataservice.client.contract.paging import fewest
 from dataservice.client.contract.windows import Window, day_after, day_before, joined, missing
 from dataservice.observations import Observations
@@ -127,7 +127,7 @@ def after_pull(history: History, pulled: Window, found: Observations, now: float
     """
     newest = Newest.of(history, pulled)
     known = history.inside(pulled)
-    told, found = as_known(known, found), finest(known, found)
+    told = as_known(known, found)
     met = [span for span in history.spans if span.window.meets(pulled)]
     changed = [span for span in met if is_revision(history, span, pulled, told, newest)]
     doubt = any(not span.revised for span in changed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ class KeptProfile:
         self._store = store
         self._scope = scope
         self._clock = clock
+        self._learning = asyncio.Lock()
 
     async def get(self, version: str) -> Profile | None:
         """The profile, where it still holds and is of the `version` that the service says; None where it says none."""
@@ -44,7 +46,8 @@ class KeptProfile:
 
     async def learn(self, seen: Evidence) -> None:
         """Keep what answers have shown: other processes, and later ones, need not find it out again."""
-        before = await self.get(seen.version)
-        findings, requests = (before.findings, before.requests) if before else ((), 0)
-        made_at = before.made_at if before and before.findings else self._clock()
-        await self.put(Profile(made_at, requests, findings, evidence=replace(seen, claims_are_idle=False)))
+        async with self._learning:  # what was seen last is kept last
+            before = await self.get(seen.version)
+            findings, requests = (before.findings, before.requests) if before else ((), 0)
+            made_at = before.made_at if before and before.findings else self._clock()
+            await self.put(Profile(made_at, requests, findings, evidence=replace(seen, claims_are_idle=False)))

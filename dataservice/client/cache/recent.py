@@ -13,20 +13,22 @@ from cachetools import LRUCache
 
 from dataservice.client.cache.history import after_pull, is_revision
 from dataservice.client.cache.spans import OVERLAP, History, Newest, Span, check_from
-from dataservice.client.contract.completeness.density import DAY_US, RECENT_DAYS, detail_may_be_thin
+from dataservice.client.contract.completeness.density import DAY_US, detail_may_be_thin
 from dataservice.client.contract.completeness.evidence import Evidence, days_over
-from dataservice.client.contract.completeness.looks import as_known
+from dataservice.client.contract.completeness.sources import as_known
 from dataservice.client.contract.completeness.thinning import leaves_out, tells_alike
 from dataservice.client.contract.forms import is_common_size
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.results import SignalDetail
 from dataservice.client.contract.windows import Window, missing
 from dataservice.models import Observation
-from dataservice.moments import read_moments
 from dataservice.observations import Observations
 
 CUTS = frozenset({31, 36, 48, 52, 53, 61, 91, 92, 104, 156, 182, 252, 253, 261, 262, 364})
 """Rows of a month, a quarter, a year: as many as a service may cut a recent history to, beside round numbers."""
+
+LONG_DAYS = 550
+"""365 observations of every working day span no more: more time than that is hardly thinned out."""
 
 MAX_DOUBTED = 10_000
 """Signals that are remembered; the least recent are dropped first."""
@@ -35,18 +37,26 @@ FEW = 12
 """Rows that are too few to tell how far apart they are."""
 
 
-def settled(detail: SignalDetail) -> SignalDetail:
-    """The same detail with its latest observation in its history, and the newest of both as the latest."""
-    latest, history = detail.latest, detail.history
-    if latest is None or not len(history):
+def settled(detail: SignalDetail, today: date = date.max) -> SignalDetail:
+    """The same detail up to today, with its latest observation in its history, and the newest of both as the latest.
+
+    Without a history that ends on a day before the latest one: others may lie between.
+    """
+    history = detail.history.between(None, today)
+    latest = detail.latest
+    told = None if latest is None else Observations.from_columns([latest.observed_at], [latest.value])
+    if told is not None and len(told.between(None, today)) == 0:
+        latest = told = None
+    if len(history) < len(detail.history) or latest is not detail.latest:
+        detail = with_history(SignalDetail(detail.signal, latest), history)
+    if told is None or latest is None or not len(history):
         return detail
-    if read_moments([latest.observed_at])[0] == history.times[-1] and latest.value == history.values[-1]:
-        return detail  # as nearly all do
-    told = Observations.from_columns([latest.observed_at], [latest.value])
-    if history[-1:] == told:
+    if history[-1:] == told:  # as nearly all do
         return detail
     if latest.value is None and not np.isnan(history.values[history.times == told.times]).all():
         return with_history(detail, history)  # what one look tells the other may leave out
+    if told.last_day > history.last_day:
+        return newest_alone(detail)
     return with_history(detail, history.merged(told))
 
 
@@ -232,7 +242,7 @@ class DoubtfulDetails:
     def proves(self, slug: str, found: Observations) -> bool:
         """Whether a window shows the same days as a recent history of so long a time that it was hardly thinned out."""
         told = self.told(slug)
-        return days_over(told) > RECENT_DAYS and tells_alike(told, found)
+        return days_over(told) > LONG_DAYS and tells_alike(told, found)
 
     def contradicted(self, slug: str, found: Observations) -> bool:
         """Whether a window shows days that the recent history left out; one that shows the same proves it."""

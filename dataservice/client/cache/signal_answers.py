@@ -18,18 +18,22 @@ from dataservice.client.cache.codec import pack, unpack
 from dataservice.client.cache.histories import Histories
 from dataservice.client.cache.history import findings, window_of
 from dataservice.client.cache.recent import (
-    contradicts,
+    contradicts as tells_another_past,
+)
+from dataservice.client.cache.recent import (
     corrected,
     newest_alone,
     window_of_detail,
     with_detail,
     with_history,
 )
+from dataservice.client.cache.sources import APART, Sources, agreement, contradicts, meets, shares_rows
 from dataservice.client.cache.spans import History
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
 from dataservice.client.cache.vintages_from_cache import vintages_from_cache
 from dataservice.client.cache.window_only import WindowOnly
-from dataservice.client.contract.requests import can_exist
+from dataservice.client.contract.completeness.sources import Agreement
+from dataservice.client.contract.requests import HISTORY_LIMIT, can_exist
 from dataservice.client.contract.resources import HistoryResource, KnownDaysResource, Resource, SignalResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
 from dataservice.client.contract.windows import Window, utc_day
@@ -83,6 +87,9 @@ class SignalAnswers(StoredAnswers):
         )
         self._notes: LRUCache[str, _Notes] = LRUCache(MAX_NOTES)
         self.window_only = WindowOnly(store, self._detail_name)
+        self.sources = Sources()
+        self._corrected: LRUCache[str, float] = LRUCache(MAX_NOTES)
+        """When the detail arrived that shows since what a history said: it is no source of its own any more."""
         self.has_thin_details = False
         """Whether recent histories leave out what windows show."""
         self.archive = Archive(
@@ -92,6 +99,7 @@ class SignalAnswers(StoredAnswers):
             kept_look=self._kept_look,
             kept_state=self._kept_state,
             is_new=self._is_new,
+            are_alike=self._are_alike,
         )
 
     def set_back(self, seconds: float) -> None:
@@ -217,15 +225,23 @@ class SignalAnswers(StoredAnswers):
         self, resource: HistoryResource, history: History, change: Callable[[History], History], now: float
     ) -> History:
         """Keep what a pull changed in a signal's history; answers cut from an earlier state are forgotten."""
+        slug, is_one = resource.slug, self.sources.is_alike(resource.slug)
         self.memory.drop_family(resource)
-        history = await self._histories.keep(resource.slug, now, change, history)
+        if not is_one:  # what windows told, and nothing of the detail
+            history = self._histories.held(slug) or (await self._histories.load(slug)).dated(now)
+        history = await self._histories.keep(slug, now, change, history)
         self.memory.drop_family(resource)  # others may have cut theirs meanwhile
-        detail = await self._detail(resource.slug, now)
-        if detail is not None and self._correct(resource.slug, detail, history) and self.scope is not None:
-            known = self.memory.get(SignalResource(resource.slug))
-            if known is not None and known.is_fresh(now):
-                entry = Entry(pack(known.value), known.fetched_at)
-                await self._store.put(self.name(SignalResource(resource.slug)), entry)
+        detail = await self._detail(slug, now)
+        if detail is None:
+            return history
+        before = self.memory.get(SignalResource(slug))
+        if is_one:
+            self._correct(slug, detail, history)
+        else:
+            history = self._united(slug, history, detail)
+        known = self.memory.get(SignalResource(slug))
+        if known is not None and known is not before and known.is_fresh(now) and self.scope is not None:
+            await self._store.put(self.name(SignalResource(slug)), Entry(pack(known.value), known.fetched_at))
         return history
 
     @property
@@ -244,9 +260,24 @@ class SignalAnswers(StoredAnswers):
         return answer
 
     def _united(self, slug: str, history: History, detail: Answer[SignalDetail] | None) -> History:
-        """The history together with what the signal's detail says; the detail is corrected by it."""
+        """The history together with what the signal's detail says; the detail is corrected by it.
+
+        The history alone where they differ, or reach each other and were not compared: no answer is of two sources.
+        """
         if detail is None:
             return history
+        if not self.sources.is_known(slug):
+            self.compare(slug, history, detail)
+        if self.sources.is_apart(slug):
+            self._show_windows(slug, detail)
+            return history
+        if not self.sources.is_alike(slug) and meets(detail.value, history):
+            if contradicts(detail.value, history):
+                is_newer = all(detail.fetched_at > span.checked_at for span in history.spans)
+                return _doubtful(history) if is_newer else history
+            is_bare = not shares_rows(detail.value, history)
+            if not (is_bare and self.sources.all_alike):
+                return history
         if detail.fresh_until == NEVER:
             if not history.spans:
                 return _doubtful(with_detail(history, detail.value, detail.fetched_at))
@@ -257,11 +288,51 @@ class SignalAnswers(StoredAnswers):
             self._correct(slug, detail, united)
         return united
 
+    def compare(self, slug: str, history: History, detail: Answer[SignalDetail]) -> None:
+        """Learn whether a detail, as it arrived, and what windows told are one series.
+
+        One that shows what windows told, because they differ, tells nothing new.
+        """
+        if history.spans and not self.sources.is_apart(slug) and self._corrected.get(slug) != detail.fetched_at:
+            self.sources.learn(slug, agreement(detail.value, detail.fetched_at, history, self.rules))
+
+    def of_windows(self, slug: str, detail: SignalDetail) -> SignalDetail:
+        """The detail with what windows told up to the end of the series; without a history where none did."""
+        held = self._histories.held(slug)
+        span = held.spans[-1] if held and held.spans else None
+        if held is None or span is None or not span.is_open or span.revised:
+            return newest_alone(detail)
+        return with_history(detail, held.inside(span.window)[-HISTORY_LIMIT:])
+
+    def _show_windows(self, slug: str, detail: Answer[SignalDetail]) -> None:
+        """Let the detail in memory show what windows told; it is to be asked again where they do not reach the end."""
+        value = self.of_windows(slug, detail.value)
+        fresh_until = detail.fresh_until if len(value.history) else min(detail.fresh_until, detail.fetched_at)
+        if value.history != detail.value.history or fresh_until != detail.fresh_until:
+            answer = msgspec.structs.replace(detail, value=value, fresh_until=fresh_until)
+            self._remember(SignalResource(slug), answer, value.history.nbytes)
+
+    async def _are_alike(self, slug: str) -> bool:
+        """Whether a signal's sources tell one series, by what was seen before, or by what the store keeps of them."""
+        if not self.sources.is_known(slug) and not self.sources.were_alike(slug):
+            kept = await self._kept_detail(slug)
+            history = await self._histories.kept(slug)
+            return kept is not None and agreement(*kept, history, self.rules) is Agreement.ALIKE
+        return self.sources.were_alike(slug)
+
+    def note_on(self, resource: Resource[Any]) -> str:
+        """What is to be said of the answers about a signal; empty where nothing is."""
+        if isinstance(resource, SignalResource | HistoryResource) and self.sources.is_apart(resource.slug):
+            return APART
+        return ""
+
     def _correct(self, slug: str, detail: Answer[SignalDetail], history: History) -> bool:
         """Let the detail in memory show what the history says; whether that is something else."""
         value, doubtful = corrected(detail.value, history)
         if value is detail.value and not doubtful:
             return False
+        if value is not detail.value:
+            self._corrected[slug] = detail.fetched_at
         fresh_until = min(detail.fresh_until, detail.fetched_at) if doubtful else detail.fresh_until
         answer = msgspec.structs.replace(detail, value=value, fresh_until=fresh_until)
         self._remember(SignalResource(slug), answer, value.history.nbytes)
@@ -277,13 +348,19 @@ class SignalAnswers(StoredAnswers):
         """
         self.memory.drop_family(HistoryResource(slug))
         held = self._histories.held(slug)
-        if before is not None and contradicts(before.value, arrived.value, before.fetched_at):
+        if before is not None and tells_another_past(before.value, arrived.value, before.fetched_at):
             self._histories.revised[slug] = now
             held = (await self._histories.load(slug)).dated(now)
-        if held is None or not held.spans:
+            if not self.sources.is_known(slug):
+                self.compare(slug, held, before)
+        if held is None or not held.spans or self.sources.is_apart(slug):
             return
         detail, at = arrived.value, arrived.fetched_at
         united = with_detail(held, detail, at)
+        if not self.sources.is_alike(slug):
+            if united.revised_at != held.revised_at or contradicts(detail, held):
+                await self._histories.keep(slug, now, lambda known: _doubtful(known, now), held)
+            return
         if united.revised_at == held.revised_at:
             self._histories.hold(slug, united)
         else:
@@ -384,5 +461,7 @@ class SignalAnswers(StoredAnswers):
         return answer
 
 
-def _doubtful(history: History) -> History:
-    return replace(history, spans=tuple(replace(span, revised=True) for span in history.spans))
+def _doubtful(history: History, since: float | None = None) -> History:
+    """The history, all of which is to be pulled again before it is used; `since` it was seen to be revised."""
+    spans = tuple(replace(span, revised=True) for span in history.spans)
+    return replace(history, spans=spans, revised_at=history.revised_at if since is None else since)

@@ -25,5 +25,5 @@ def vintages_from_cache(history: History, detail: tuple[SignalDetail, float] | N
     for span in trusted:
         looked = looked.at(span.window, micros(span.pulled_at))
         found = known.inside(span.window)
-        facts = Facts.together([facts, Facts.found(found, found.times[:0], moment)])
+        facts = Facts.together([facts, Facts.found(found, found.times[:0], moment, by_detail=not history.spans)])
     return Vintages(facts, looked.since(moment))

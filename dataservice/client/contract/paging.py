@@ -241,7 +241,7 @@ class Pulled:
             return bool(page.left) and not (self.pages or evidence.claims_are_idle) and _is_one_a_day(found)
         if _claims(page, evidence):
             return True
-        if self.newest is not None and found.last_day < min(self.newest, self.window.end):
+        if self.newest is not None and found.last_day < self.newest <= self.window.end:
             return True
         if page.more is False or (page.left == 0 and not _may_count_itself(page, evidence)):
             return False

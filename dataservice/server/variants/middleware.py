@@ -270,7 +270,8 @@ class VariantMiddleware:
     def _detail(self, slug: str, params: Mapping[str, str], found: dict[str, Any]) -> Reply:
         rows = true_rows(self._store, slug, self._variant) or []
         recent = recent_rows(rows, self._variant, int(params.get("history", "30")))
-        newest = recent_rows(rows, {**self._variant, "history": "observations", "detail-nulls": "left-out"}, 60)[-1:]
+        settled = {"history": "observations", "detail-nulls": "left-out", "history-lag": "none"}
+        newest = recent_rows(rows, {**self._variant, **settled}, 60)[-1:]
         shown = recent if self._variant["history-order"] == "oldest" else recent[::-1]
         detail = {**found, "history": written_rows(shown, self._variant), "latest": None}
         detail["latest"] = record(*newest[0], self._variant) if newest else None

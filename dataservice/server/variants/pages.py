@@ -7,8 +7,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from dataservice.server.timestamps import parse_date
-from dataservice.server.variants.series import Rows, window_rows
+from dataservice.server.variants.series import refused_window, window_rows
 from dataservice.server.variants.spelling import enveloped, written_rows
+from dataservice.server.variants.tellings import Rows
 
 FAR = (date(1900, 1, 1), date(2100, 1, 1))
 
@@ -29,6 +30,8 @@ def observations_reply(rows: Rows, variant: Mapping[str, str], path: str, params
     start, end = (parse_date(params[name]) if params.get(name) else None for name in ("start", "end"))
     if variant["far-dates"] == "refused" and any(day and not FAR[0] <= day <= FAR[1] for day in (start, end)):
         return Reply(400, {"error": "start and end lie between 1900 and 2100"}, {})
+    if why := refused_window(rows, variant, start, end):
+        return Reply(400, {"error": why}, {})
     found, size = window_rows(rows, variant, start, end), int(variant["page"])
     offset = _offset(variant["more"], params, size)
     page = found[offset : offset + size]

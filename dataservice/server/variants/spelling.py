@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from dataservice.server.variants.series import Rows
+from dataservice.server.variants.tellings import Rows
 
 NAMES = {
     "observed_at": ("observed_at", "value"),

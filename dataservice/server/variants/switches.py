@@ -19,12 +19,22 @@ class Switch:
         return self.values[0]
 
 
+EXACTNESS = ("same", "float32", "one-decimal", "two-decimals", "four-digits")
+
 _TABLE = (
     Switch("start", ("included", "excluded"), "whether the first day of a window belongs to it"),
     Switch("end", ("included", "excluded", "midnight"), "whether the last day does, or is compared with its midnight"),
     Switch("no-start", ("everything", "year"), "what a window without `start` holds"),
     Switch("no-end", ("everything", "year"), "what a window without `end` holds: all, or a year from its start"),
     Switch("far-dates", ("accepted", "refused"), "whether days before 1900 and after 2100 are refused with 400"),
+    Switch(
+        "window-longest",
+        (
+            *("any", "year-refused", "year-refused-unsaid", "five-years-refused", "year-newest", "year-oldest"),
+            *("ten-years-newest", "from-ten-years-ago", "from-a-year-ago", "1000-newest", "1000-oldest"),
+        ),
+        "how long a window may be: longer ones are refused with 400, or cut to a part that counts as all",
+    ),
     Switch("page", ("1000", "997", "500", "300", "100"), "observations on a page"),
     Switch(
         "more",
@@ -64,8 +74,21 @@ _TABLE = (
     Switch("detail-nulls", ("same", "left-out"), "whether the recent history leaves rows without a value out"),
     Switch("stamps", ("midnight", "evening"), "the time of day of all observations"),
     Switch("detail-stamps", ("same", "evening"), "the time of day in the recent history, and in `latest`"),
-    Switch("detail-values", ("same", "float32", "one-decimal"), "how exact the values of the recent history are"),
-    Switch("window-values", ("same", "float32", "one-decimal"), "how exact the values of a window are"),
+    Switch(
+        "window-stamps",
+        ("same", "evening", "period-end", "two-days-later"),
+        "when windows date an observation, beside the recent history",
+    ),
+    Switch("detail-values", EXACTNESS, "how exact the values of the recent history are"),
+    Switch("window-values", EXACTNESS, "how exact the values of a window are"),
+    Switch(
+        "window-unit",
+        ("same", "adjusted", "percent", "thousands", "offset", "change"),
+        "what windows tell of a value, beside the recent history: in another unit, adjusted otherwise, its change",
+    ),
+    Switch("forecasts", ("none", "window", "both"), "where there are rows of days to come"),
+    Switch("history-lag", ("none", "one", "three"), "by how many rows the recent history ends before `latest`"),
+    Switch("window-lag", ("none", "one", "three"), "by how many rows windows end before the recent history"),
     Switch("newest", ("both", "detail-only", "window-only"), "where the newest observation is shown first"),
     Switch("history", ("observations", "days", "cap-360", "cap-100", "ignored", "absent"), "what `history` counts"),
     Switch("history-order", ("oldest", "newest"), "which observation of the recent history comes first"),

@@ -70,12 +70,16 @@ class Found:
 
 
 UNSEEN = {
+    *(("window-longest", value) for value in SWITCHES["window-longest"].values),
+    *(("forecasts", value) for value in SWITCHES["forecasts"].values),
+    *((name, how) for name in ("detail-values", "window-values") for how in ("two-decimals", "four-digits")),
+    ("window-stamps", "period-end"),
     *(("end", "midnight"), ("detail-nulls", "left-out"), ("stamps", "evening"), ("catalogue-total", "of-page")),
     *(("catalogue-order", "shuffled"), ("catalogue-order", "turned"), ("catalogue-offset", "ignored")),
     *(("one-signal", "401"), ("one-signal", "402"), ("one-signal", "403")),
     *(("almanac", "own-beats"), ("slash", "html-404"), ("packing", "never"), ("packing", "always")),
 }
-"""What makes no answer of a probe differ from a documented one."""
+"""What makes no answer of a probe differ from a documented one, or not that of every signal."""
 
 MOST_TOLD = 10
 
@@ -97,6 +101,10 @@ NAMES: dict[str, tuple[str, ...]] = {
     "detail-stamps": ("detail and window",),
     "detail-values": ("detail and window: values",),
     "window-values": ("detail and window: values",),
+    "window-stamps": ("detail and window",),
+    "window-unit": ("detail and window: values", "detail and window"),
+    "history-lag": ("latest", "history", "the newest observation", "detail and window"),
+    "window-lag": ("the newest observation", "detail and window"),
     "newest": ("the newest observation", "detail and window"),
     "history": ("history",),
     "history-order": ("recent history: order",),

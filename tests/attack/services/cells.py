@@ -14,10 +14,11 @@ from udfs.cells import Table
 from udfs.engine.session import Call, Outcome
 from udfs.errors import CellError
 
-ALIKE = 1e-6
-"""Numbers kept in four bytes differ by no more of themselves."""
+NEAREST = {"float32": 1e-6, "four-digits": 5.01e-4}
+"""By how much of themselves numbers differ that are kept so."""
 
-TENTH = 0.050_001
+STEPS = {"one-decimal": 0.050_001, "two-decimals": 0.005_001}
+"""By how much others do."""
 
 
 class Verdict(StrEnum):
@@ -61,41 +62,45 @@ def alike(one: Any, other: Any, variant: Mapping[str, str]) -> bool:
     if not isinstance(one, int | float) or not isinstance(other, int | float):
         return bool(one == other)
     exactness = {variant["detail-values"], variant["window-values"]}
-    if math.isclose(one, other, rel_tol=ALIKE if "float32" in exactness else 1e-12):
+    nearest = max(NEAREST.get(each, 1e-12) for each in exactness)
+    if math.isclose(one, other, rel_tol=nearest):
         return True
-    return "one-decimal" in exactness and abs(one - other) <= TENTH
+    return any(abs(one - other) <= STEPS.get(each, 0.0) for each in exactness)
 
 
-def _latest(slug: str) -> Callable[[Any, Truth, Mapping[str, str]], str]:
+Check = Callable[[Any, Truth, Mapping[str, str]], str]
+
+
+def _latest(slug: str) -> Check:
     def wrong(result: Any, truth: Truth, variant: Mapping[str, str]) -> str:
-        rows = truth.rows(slug)
-        last = rows[-1:] if variant["newest"] == "both" else rows[-2:]
-        return "" if any(alike(result, value, variant) for _, value in last) else f"{result!r}, not {rows[-1]}"
+        may_lack = variant["newest"] != "both"
+        last = [row for rows in truth.tellings(slug) for row in (rows[-2:] if may_lack else rows[-1:])]
+        return "" if any(alike(result, value, variant) for _, value in last) else f"{result!r}, not {last[0]}"
 
     return wrong
 
 
-def _on(slug: str, day: date) -> Callable[[Any, Truth, Mapping[str, str]], str]:
+def _on(slug: str, day: date) -> Check:
     def wrong(result: Any, truth: Truth, variant: Mapping[str, str]) -> str:
-        at, value = [row for row in truth.rows(slug) if row[0].date() <= day][-1]
-        return "" if alike(result, value, variant) else f"{result!r}, not {value} of {at}"
+        told = [[row for row in rows if row[0].date() <= day][-1] for rows in truth.tellings(slug)]
+        return "" if any(alike(result, value, variant) for _, value in told) else f"{result!r}, not {told[0]}"
 
     return wrong
 
 
 def _series(
     slug: str, first: date | None = None, last: date | None = None, count: int = 0, back_days: int = 0
-) -> Callable[[Any, Truth, Mapping[str, str]], str]:
+) -> Check:
     def wrong(result: Any, truth: Truth, variant: Mapping[str, str]) -> str:
-        rows = truth.rows(slug)
         start = _a_year_before(TODAY[0]) if back_days else first
-        rows = [row for row in rows if (not start or row[0].date() >= start) and (not last or row[0].date() <= last)]
-        may_lack_newest = variant["newest"] != "both" and last is None
-        wanted = [(at.date(), value) for at, value in rows]
-        shown = _dated(result)
-        if may_lack_newest and shown and wanted and shown[-1][0] < wanted[-1][0]:
-            wanted = wanted[:-1]
-        return _differ(shown, wanted[-count:] if count else wanted, variant)
+        shown, problems = _dated(result), []
+        for told in truth.tellings(slug):
+            days = [(at.date(), value) for at, value in told]
+            wanted = [row for row in days if (not start or row[0] >= start) and (not last or row[0] <= last)]
+            if variant["newest"] != "both" and last is None and shown and wanted and shown[-1][0] < wanted[-1][0]:
+                wanted = wanted[:-1]
+            problems.append(_differ(shown, wanted[-count:] if count else wanted, variant))
+        return "" if "" in problems else problems[0]
 
     return wrong
 

@@ -7,6 +7,16 @@ from collections.abc import Mapping
 WINDOWS = (241, 2_191, 479, 1_216)
 """Observations of the windows that no detail holds: us-cpi and btc-usd whole, eia.wti.spot, fx.eur-usd since 2022."""
 
+YEARS = (20, 6, 2, 5)
+"""That each of them spans."""
+
+LONGEST_YEARS = {
+    **dict.fromkeys(("year-refused", "year-refused-unsaid", "year-newest", "year-oldest"), 1),
+    "five-years-refused": 5,
+    "ten-years-newest": 10,
+}
+"""That a window may span at most."""
+
 SIGNALS, INDICES, CURRENTS = 15, 4, 6
 
 DETAILS, FEEDS, UNKNOWN = 3, 3, 2
@@ -21,7 +31,11 @@ COLLECTION = 2
 
 def least(variant: Mapping[str, str]) -> dict[str, int]:
     """By phase, the fewest requests of a variant, given by its switches that are not as usual."""
-    windows = sum(_pages(rows, int(variant.get("page", "1000"))) for rows in WINDOWS)
+    longest = LONGEST_YEARS.get(variant.get("window-longest", "any"), 100)
+    windows = sum(
+        max(_pages(rows, int(variant.get("page", "1000"))), _pages(years, longest))
+        for rows, years in zip(WINDOWS, YEARS, strict=True)
+    )
     catalogue = _pages(SIGNALS, int(variant.get("catalogue-page", "500")))
     size = COLLECTION if variant.get("collections", "whole") != "whole" else 1_000
     collections = _pages(INDICES, size) + _pages(CURRENTS, size)

@@ -15,20 +15,23 @@ async def invented(client: AsyncClient, truths: Sequence[Truth]) -> list[str]:
     """A line for each signal with revisions of observations that stayed as they were."""
     lines = []
     for slug in await client.archive.slugs():
-        before, after = ({at.date(): value for at, value in truth.rows(slug)} for truth in truths)
         told = await client.vintages(slug)
         columns = told.revision_columns()
         days = columns["observed_at"].astype("datetime64[D]").tolist()
         values = zip(columns["value_before"].tolist(), columns["value"].tolist(), strict=True)
+        tellings = zip(*(truth.tellings(slug) for truth in truths), strict=True)
+        states = [[{at.date(): value for at, value in rows} for rows in both] for both in tellings]
         wrong = [
             f"{day}: {was} → {now}"
             for day, (was, now) in zip(days, values, strict=True)
-            if _unchanged(day, before, after, truths[0]) and not math.isnan(was)
+            if not math.isnan(was) and _unchanged(day, states, truths[0])
         ]
         if wrong:
             lines.append(f"{slug}: {len(wrong)} revisions that never happened, such as {wrong[0]}")
     return lines
 
 
-def _unchanged(day: date, before: dict[date, float | None], after: dict[date, float | None], truth: Truth) -> bool:
-    return day in before and day in after and alike(before[day], after[day], truth.variant)
+def _unchanged(day: date, states: Sequence[Sequence[dict[date, float | None]]], truth: Truth) -> bool:
+    """Whether neither details nor windows tell of the day otherwise than before, and one of them tells of it."""
+    told = [(before[day], after[day]) for before, after in states if day in before and day in after]
+    return bool(told) and all(alike(was, now, truth.variant) for was, now in told)

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,15 @@ import httpx
 import orjson
 
 from dataservice.server import Store, create_app, import_directory, write_sample
-from dataservice.server.variants import Rows, Variant, VariantMiddleware, true_rows
+from dataservice.server.variants import Rows, Variant, VariantMiddleware, told_in_windows, true_rows
 
 FIRST_DAY, LATER_DAY = date(2026, 8, 31), date(2026, 9, 15)
 """Two weeks apart: some values of the sample were revised between them, some came, one was withdrawn."""
+
+SHOWN_DAYS = {"from-ten-years-ago": 3_653, "from-a-year-ago": 366}
+"""Days before the newest observation that windows show anything of, whatever is asked."""
+
+DETAIL_ROWS = 365
 
 URL = "https://data.example"
 
@@ -56,6 +61,7 @@ class Truth:
 
     store: Store
     variant: Variant
+    today: date
     _rows: dict[str, Rows] = field(default_factory=dict)
 
     def rows(self, slug: str) -> Rows:
@@ -64,6 +70,18 @@ class Truth:
             found = true_rows(self.store, slug, self.variant) or []
             self._rows[slug] = [row for row in found if row[1] is not None]
         return self._rows[slug]
+
+    def tellings(self, slug: str) -> list[Rows]:
+        """The same as details tell them, and as windows do: a cell shows one of the two, and nothing of both."""
+        rows = self.rows(slug)
+        told = [row for row in told_in_windows(rows, self.variant) if row[0].date() <= self.today]
+        days = SHOWN_DAYS.get(self.variant["window-longest"])
+        if days is not None and told:
+            shown = [row for row in told if row[0] > rows[-1][0] - timedelta(days=days)]
+            if len(shown) < min(len(rows), DETAIL_ROWS):
+                return [rows]  # the detail shows that there are others
+            return [rows, *(told[-count:] for count in range(len(shown), len(shown) + DETAIL_ROWS))]
+        return [rows, told]
 
     @cached_property
     def catalogue(self) -> list[dict[str, Any]]:
@@ -107,7 +125,8 @@ class World(httpx.AsyncBaseTransport):
         self._inner = [
             httpx.ASGITransport(VariantMiddleware(create_app(store), store, self.variant)) for store in self._stores
         ]
-        self.truths = [Truth(store, self.variant) for store in self._stores]
+        days = (FIRST_DAY, LATER_DAY)
+        self.truths = [Truth(store, self.variant, day) for store, day in zip(self._stores, days, strict=True)]
         self.day = 0
 
     @property

@@ -12,18 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataservice.client.contract.completeness.evidence import Evidence
-from dataservice.client.contract.completeness.looks import decimals_of
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.windows import Window
-from dataservice.observations import Observations
+from dataservice.observations import Observations, Values
 
 DAY_US = 86_400_000_000
 
 SPARSE_DAYS = 2.0
 """Rows that are so far apart in the middle may be a part of daily ones."""
 
-RECENT_DAYS = 550
-"""365 observations of every working day span no more: fewer rows in so little time may be what is left of them."""
+DETAIL_SPANS = ((355, 375), (495, 550))
+"""Days that 365 rows span, of every day or of working days: fewer rows in just that time may be left of them."""
 
 SHORT_DAYS = 90
 """Windows of fewer days are not thinned out by any service: they hold few rows."""
@@ -31,23 +30,16 @@ SHORT_DAYS = 90
 FEW = 6
 """Fewer rows do not show a rhythm."""
 
+WEEK_DAYS = 7.0
+"""Hardly any series is published in shorter steps, unless on every day or every working day."""
+
 MONTH_DAYS = 20.0
 """So far apart are the fewest rows that may be what is left of a year: month ends, quarters."""
-
-OFF_STEP = 0.6
-"""A newest row so much nearer to the one before it than the others are stands for a period that has not ended."""
-
-USUAL_STEPS = ((7, 7), (14, 14), (28, 31), (89, 92), (181, 184), (364, 366))
-"""Days from row to row of weekly, monthly, quarterly and yearly series."""
 
 WORKED_OUT = 6
 """Decimals that hardly anybody publishes: averages have them."""
 
-OFTEN = 3
-"""So many series that turned out to be as sparse as they look clear those that look usual."""
-
-ALWAYS = 10
-"""So many clear also those that look unusual."""
+MAX_DECIMALS = 9
 
 CHECK_DAYS = (14, 62)
 """The fewest and the most days of a check: ten rows of a daily series, and no window that would be thinned out."""
@@ -62,15 +54,18 @@ def is_sparse(found: Observations) -> bool:
 
 
 def detail_may_be_thin(recent: Observations, seen: Evidence) -> bool:
-    """Return whether a recent history, for which 365 were asked, may show only some of its days."""
+    """Return whether a recent history may show only some of its days."""
     days = valued_days(recent)
     if len(days) < 2 or _step(days) < (SPARSE_DAYS if len(days) >= FEW else MONTH_DAYS):
         return False
-    if len(days) < HISTORY_LIMIT and _span(days) <= RECENT_DAYS:
+    if seen.thin_over or seen.dense_detail:
+        return not seen.dense_detail
+    if _are_averages(recent[:-1], recent[-1:]):
         return True
-    if seen.dense_detail or seen.natural >= OFTEN:
-        return False
-    return _is_unusual(days) or _are_averages(recent[:-1], recent[-1:])
+    if len(days) >= HISTORY_LIMIT:
+        return _step(days) < WEEK_DAYS
+    is_cut = any(low <= _span(days) <= high for low, high in DETAIL_SPANS)
+    return is_cut or not (_are_month_starts(days) or _are_weekly(days))
 
 
 def window_may_be_thin(found: Observations, known: Observations, seen: Evidence) -> bool:
@@ -83,14 +78,9 @@ def window_may_be_thin(found: Observations, known: Observations, seen: Evidence)
         return False
     if len(others) >= FEW:
         return _step(others) < 0.75 * _step(days)
-    if seen.thin_over:
-        return True
-    if _span(days) <= seen.dense_rows:
-        return False
-    if _is_unusual(days):
-        return seen.natural < ALWAYS
-    is_usual = _are_month_starts(days) and _step(days) <= USUAL_STEPS[2][1] and not _are_worked_out(found)
-    return not is_usual and seen.natural < OFTEN
+    if seen.thin_over or _span(days) <= seen.dense_rows:
+        return bool(seen.thin_over)
+    return not _are_month_starts(days) or _are_worked_out(found)
 
 
 def begins_with_a_period(found: Observations, asked: date) -> bool:
@@ -136,12 +126,14 @@ def valued_days(found: Observations) -> NDArray[np.datetime64]:
     return days if is_another.all() else np.concatenate((days[:1], days[1:][is_another]))
 
 
-def _is_unusual(days: NDArray[np.datetime64]) -> bool:
-    """Return whether the rows stand in steps that no series is published in, or the newest lies within one."""
-    steps, step = np.diff(days).astype(int), _step(days)
-    if len(days) >= FEW and steps[-1] < OFF_STEP * step:
-        return True
-    return not any(low <= step <= high for low, high in USUAL_STEPS)
+def _are_month_starts(days: NDArray[np.datetime64]) -> bool:
+    """Return whether all rows are of first days of months: what is left of other days hardly is."""
+    return bool((days == days.astype("datetime64[M]").astype("datetime64[D]")).all())
+
+
+def _are_weekly(days: NDArray[np.datetime64]) -> bool:
+    """Return whether all rows are of one day of the week."""
+    return bool((np.diff(days).astype(int) % 7 == 0).all())
 
 
 def _are_averages(history: Observations, latest: Observations) -> bool:
@@ -154,10 +146,6 @@ def _are_worked_out(found: Observations) -> bool:
     return len(values) > 0 and bool(np.mean(decimals_of(values) >= WORKED_OUT) > 0.5)
 
 
-def _are_month_starts(days: NDArray[np.datetime64]) -> bool:
-    return bool((days == days.astype("datetime64[M]").astype("datetime64[D]")).all())
-
-
 def _step(days: NDArray[np.datetime64]) -> float:
     return _median(np.diff(days).astype(int))
 
@@ -168,3 +156,11 @@ def _median(steps: NDArray[np.int64]) -> float:
 
 def _span(days: NDArray[np.datetime64]) -> int:
     return int((days[-1] - days[0]).astype(int))
+
+
+def decimals_of(values: Values) -> NDArray[np.int64]:
+    """Return how many decimals each value is told with, at most `MAX_DECIMALS`."""
+    result = np.full(len(values), MAX_DECIMALS, np.int64)
+    for decimals in reversed(range(MAX_DECIMALS)):
+        result[np.round(values, decimals) == values] = decimals
+    return result

@@ -104,17 +104,23 @@ class Evidence:
     path_end: str = ""
     """What its paths end with: a probe found that they are moved to others with a slash."""
     looks_agree: bool = False
-    """Whether a window was seen to show the very days that a detail, or another window, shows."""
+    """Whether a window was seen to show the very rows that a detail shows, and none to show others."""
+    apart: tuple[str, ...] = ()
+    """Signals whose detail and windows were seen to differ: their windows are shown."""
     thin_details: bool = False
     """Whether recent histories were seen to leave out days that windows show: then only their newest row counts."""
+    longest_days: int = 0
+    """Windows of more days than these were refused, and are asked for in parts; 0 where none were."""
+    cuts_windows: bool = False
+    """Whether a window was seen to be a part of what was asked for, though it counted as all."""
+    hides_past: bool = False
+    """Whether windows were seen to leave out older observations, which a detail shows, also where these are asked."""
     thin_over: int = 0
     """Windows of more days than these were seen to leave days out, and are asked for in parts; 0 where none were."""
     dense_detail: bool = False
     """Whether a recent history came with as many rows as were asked for, one for each day."""
     dense_rows: int = 0
     """The most rows of a window that came with one for each day."""
-    natural: int = 0
-    """How many series were seen to be as sparse as they look, by another look at some of their days."""
     keeps_last: bool | None = None
     """Whether answers that say nothing of what follows were seen to hold their last row; None where no look told."""
     reading: str = ""
@@ -199,7 +205,9 @@ class Evidence:
     @property
     def rows_at_once(self) -> int:
         """So many observations come with one request, and leave room for new ones; 0 where pages do not say so."""
-        return 0 if self.thin_over or (self.says_nothing and not self.tells_more) else self.page_rows * 9 // 10
+        if self.thin_over or self.longest_days or (self.says_nothing and not self.tells_more):
+            return 0
+        return self.page_rows * 9 // 10
 
     def asked_window(self, start: date, end: date, *, is_first: bool, behind: timedelta = NO_TIME) -> AskedDays:
         """The days to ask for so that those from `start` to `end` come however a service understands its bounds.

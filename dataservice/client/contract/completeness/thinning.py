@@ -29,7 +29,7 @@ SHORTEST_PART_DAYS = 28
 LONGEST_PERIOD_DAYS = 92
 """A row that stands for a period may be its last one: so many days before it the series may begin."""
 
-MARGIN = 1.05
+MARGIN = 1.005
 """By how many times more or fewer rows a window may have than those behind it let expect."""
 
 OVERLAP_DAYS = 62
@@ -92,21 +92,23 @@ def likely_start(first_shown: date) -> date:
 
 
 def overlapping(window: Window, known: Observations, seen: Evidence) -> Window:
-    """The window and the days of some rows that are known behind it: the same where that are too few to tell.
+    """The window and the days of some rows that are known behind it: fewer, or none, where they would take a page more.
 
-    And where they may take one more page, as far as it is known how many rows the window has, or make it a longer one
-    than those that are thinned out.
+    The same where too few are known to tell, and where it would be longer than windows that are thinned out.
     """
     if window.end == date.max:
         return window
-    behind = known.between(day_after(window.end))[:OVERLAP_ROWS]
-    if len(behind) <= ENOUGH or not _is_next(window, behind):
-        return window
-    if seen.thin_over and (behind.last_day - window.end).days > OVERLAP_DAYS - 2:
+    behind = known.between(day_after(window.end))
+    if len(behind) <= ENOUGH or not _is_next(window, behind[:OVERLAP_ROWS]):
         return window
     rows, page_rows = _likely_rows(window, behind), seen.page_rows
-    fits = rows is None or _pages(rows / MARGIN, page_rows) == _pages(MARGIN * rows + 2 * OVERLAP_ROWS, page_rows)
-    return Window(window.start, behind.last_day) if fits else window
+    for count in (OVERLAP_ROWS, ENOUGH + 2):
+        last = behind[:count].last_day
+        if seen.thin_over and (last - window.end).days > OVERLAP_DAYS - 2:
+            continue
+        if rows is None or _pages(rows / MARGIN, page_rows) == _pages(MARGIN * rows + count, page_rows):
+            return Window(window.start, last)
+    return window
 
 
 def _is_next(window: Window, behind: Observations) -> bool:

@@ -3,6 +3,7 @@
 from datetime import date
 
 import numpy as np
+import pytest
 
 from dataservice.client.archive.codec import pack_vintages, unpack_vintages
 from dataservice.client.archive.coverage import Coverage
@@ -27,7 +28,8 @@ def archive(*looks):
         gone = np.array([at not in found for at in changed])
         seen = np.full(len(changed), moment)
         before = np.full(len(changed), moment - 1 if moment > 1 else NEVER)
-        facts.append(Facts(np.array(changed, "datetime64[us]"), told, gone, seen, before, np.zeros(len(told), bool)))
+        sources = np.zeros((2, len(told)), bool)
+        facts.append(Facts(np.array(changed, "datetime64[us]"), told, gone, seen, before, *sources))
         known = found
     return Facts.together(facts)
 
@@ -64,36 +66,54 @@ def test_the_table_of_revisions_says_which_are_none_and_has_no_such_column_witho
 
 WIDE = Window(date.min, date.max)
 LAST = Observations(DAYS[-1:], FINE[-1:])
-ROUNDED = Observations(DAYS, np.round(FINE, 1))
+DETAIL = (Window(date(2024, 1, 3), date.max), Observations(DAYS[2:], FINE[2:]))
 
 
-def looked(*looks):
-    """The changes that looks one after the other showed, each brief or not."""
+def revised(*looks, are_alike=False):
+    """The changes that looks one after the other showed: days, what was found, and whether a detail told it."""
     known = Vintages.nothing()
-    for moment, (window, found, is_brief) in enumerate(looks, start=1):
-        facts = known.changes(window, found, moment, is_brief=is_brief)
-        known = known.union(Vintages(facts, known.looked.at(window, moment)))
-    return known.revision_columns()["value"].tolist()
+    for moment, (window, found, by_detail) in enumerate(looks, start=1):
+        facts = known.changes(window, found, moment, by_detail=by_detail)
+        if not are_alike and known.has_other_source(by_detail=by_detail):
+            facts = known.of_one_source(facts, moment)
+        told = unpack_vintages(pack_vintages(Vintages(facts, known.looked.at(window, moment))))
+        known = known.union(told)
+    columns = known.revision_columns()
+    return list(zip(columns["value_before"].tolist(), columns["value"].tolist(), strict=True)), known
 
 
-def test_a_detail_of_one_observation_and_windows_that_round_it_tell_one_value_in_any_order():
-    detail, window = (Window(LAST.first_day, date.max), LAST, True), (WIDE, ROUNDED, False)
-    short = (Window(LAST.first_day, date.max), ROUNDED[-1:], False)
-    assert looked(detail, window, short, detail) == []
-    assert looked(window, detail, short, detail, window) == []
+@pytest.mark.parametrize("other", [FINE * 100, FINE + 0.5, np.round(FINE, 1), FINE.astype(np.float32)])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 1, 0), (1, 1, 0), (0, 0, 1)])
+def test_what_one_source_tells_is_no_revision_of_what_the_other_told(other, order):
+    looks = [(*DETAIL, True), (WIDE, Observations(DAYS, other.astype(float)), False)]
+    assert revised(*(looks[each] for each in order))[0] == []
 
 
-def test_what_changes_by_more_than_rounding_is_a_revision_whoever_tells_it():
-    detail = (Window(LAST.first_day, date.max), LAST, True)
-    revised = Observations(LAST.times, LAST.values + 0.2)
-    assert looked(detail, (WIDE, ROUNDED, False), (Window(LAST.first_day, date.max), revised, False)) == [
-        *revised.values
-    ]
-    assert looked((WIDE, ROUNDED, False), (Window(LAST.first_day, date.max), revised, True)) == [*revised.values]
+def test_another_day_of_the_week_is_no_revision_either_and_the_last_telling_is_what_was_known():
+    fridays = Observations(DAYS[0] + np.arange(4, 60, 7) * np.timedelta64(1, "D"), FINE)
+    moved = Observations(fridays.times - np.timedelta64(4, "D"), FINE)
+    changes, known = revised((WIDE, fridays, True), (WIDE, moved, False))
+    assert changes == []
+    assert known.as_of(2) == moved
+    assert known.first_values(2) == moved
 
 
-def test_an_archive_keeps_what_was_told_briefly():
-    facts = Facts.found(LAST, LAST.times[:0], 1, is_brief=True)
-    kept = unpack_vintages(pack_vintages(Vintages(facts, Coverage.never().at(WIDE, 1))))
-    assert kept.facts.brief.tolist() == [True]
-    assert kept.facts.gone.tolist() == [False]
+def test_a_change_within_one_source_is_a_revision_also_after_the_other_one_told_something_else():
+    percent, after = FINE * 100, FINE * 100
+    after[4] = 10_500.0
+    windows = [(WIDE, Observations(DAYS, values), False) for values in (percent, after)]
+    assert revised((*DETAIL, True), *windows)[0] == [(percent[4], 10_500.0)]
+
+
+def test_where_both_were_seen_to_agree_a_change_that_either_shows_is_a_revision():
+    after = FINE.copy()
+    after[4] = 95.0
+    looks = (*DETAIL, True), (WIDE, Observations(DAYS, after), False)
+    assert revised(*looks, are_alike=True)[0] == [(FINE[4], 95.0)]
+    assert revised(*looks)[0] == []
+
+
+def test_a_newer_observation_is_new_whoever_shows_it_first():
+    newer = Observations(np.append(DAYS, DAYS[-1:] + np.timedelta64(1, "D")), np.append(FINE * 100, 9.0))
+    changes, _ = revised((*DETAIL, True), (WIDE, newer, False))
+    assert [value for _, value in changes] == [9.0]

@@ -13,7 +13,8 @@ from dataservice.stores import MemoryStore
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import Scripted, answer, page
 
-TODAY = date(2026, 8, 17)
+TODAY = date(2026, 8, 17) - timedelta(days=25)
+"""So many more days are published at most: then it is the day of the clock."""
 FEW = 890
 """So many observations come with one request, and leave room for a few."""
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from dataservice.client.contract.completeness.density import (
-    OFTEN,
     after_dense_window,
     after_detail,
     check_window,
@@ -44,18 +43,22 @@ def month_ends(count):
 @pytest.mark.parametrize(
     "recent",
     [
-        *(every(7, 53), month_ends(17), month_starts(13), every(3, 122)),
+        *(every(7, 53), every(7, 75), month_ends(17), month_starts(13), every(3, 122), every(5, 73)),
         every(7, 200).merged(series([NEWEST + timedelta(days=2)])),
     ],
 )
-def test_a_recent_history_of_few_rows_in_little_time_or_out_of_step_may_be_thinned_out(recent):
+def test_a_recent_history_as_long_as_365_days_or_out_of_step_may_be_thinned_out(recent):
     assert detail_may_be_thin(recent, NOTHING_SEEN)
 
 
 @pytest.mark.parametrize(
-    "recent", [every(1, 365), every(1, 20), month_starts(241), month_starts(365), every(7, 5), every(7, 1)]
+    "recent",
+    [
+        *(every(1, 365), every(1, 20), month_starts(241), month_starts(365), every(7, 5), every(7, 1)),
+        *(every(7, 20), every(7, 40), every(7, 60), every(7, 365), month_starts(9)),
+    ],
 )
-def test_a_daily_one_and_a_long_one_in_the_usual_steps_is_taken_as_it_is(recent):
+def test_one_of_any_length_in_the_usual_steps_is_taken_as_it_is(recent):
     assert not detail_may_be_thin(recent, NOTHING_SEEN)
 
 
@@ -66,10 +69,10 @@ def test_values_worked_out_beside_a_latest_one_that_is_not_may_be_averages():
     assert detail_may_be_thin(series(days, [*averages[:-1], 15.5]), NOTHING_SEEN)
 
 
-def test_after_a_full_daily_one_long_ones_are_taken_as_they_are_and_short_ones_are_not():
+def test_after_a_full_daily_one_others_are_taken_as_they_are_until_something_was_thinned_out():
     seen = after_detail(NOTHING_SEEN, every(1, 365))
-    assert not detail_may_be_thin(every(7, 365), seen)
-    assert detail_may_be_thin(every(7, 53), seen)
+    assert not detail_may_be_thin(every(7, 53), seen)
+    assert detail_may_be_thin(every(7, 40), replace(NOTHING_SEEN, thin_over=320))
     assert after_detail(NOTHING_SEEN, every(1, 300)) == NOTHING_SEEN
 
 
@@ -96,10 +99,6 @@ def test_what_is_known_of_the_series_says_how_dense_it_is():
     weekly = every(7, 300)
     assert not window_may_be_thin(weekly, every(7, 20), NOTHING_SEEN)
     assert window_may_be_thin(month_starts(100), every(1, 365), NOTHING_SEEN)
-
-
-def test_a_few_that_turned_out_to_be_whole_are_enough():
-    assert not window_may_be_thin(every(7, 300), NOTHING, replace(NOTHING_SEEN, natural=OFTEN))
 
 
 def test_a_short_window_is_never_taken_for_thinned_out():

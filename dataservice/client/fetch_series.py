@@ -1,0 +1,648 @@
+"""The observations of a signal over the network: its detail, and the windows of its history."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date, timedelta
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from dataservice.client.cache.answer import Answer
+from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
+from dataservice.client.cache.codec import pack
+from dataservice.client.cache.history import after_pull, gaps, pulls_needed, told_lately, window_of
+from dataservice.client.cache.recent import DoubtfulDetails, newest_alone, settled, with_history
+from dataservice.client.cache.sources import agreement
+from dataservice.client.cache.spans import History, Span
+from dataservice.client.cache.window_only import DetailState, in_place_of_detail
+from dataservice.client.contract import decode
+from dataservice.client.contract.aliases import is_alias, is_named
+from dataservice.client.contract.completeness.density import (
+    after_dense_window,
+    after_detail,
+    check_window,
+    detail_may_be_thin,
+    is_sparse,
+    same_days,
+    window_may_be_thin,
+)
+from dataservice.client.contract.completeness.evidence import Evidence, Evidences
+from dataservice.client.contract.completeness.longest import (
+    QUIET_DAYS,
+    SHORT_DAYS,
+    left_out,
+    lengths_to_try,
+    looks_cut,
+    names_a_length,
+    part_before,
+)
+from dataservice.client.contract.completeness.sources import SEVERAL, Agreement, valued
+from dataservice.client.contract.completeness.thinning import (
+    SHORTEST_PART_DAYS,
+    days_of,
+    leaves_out,
+    likely_start,
+    overlapping,
+    parts_of,
+    shorter_parts,
+    tells_alike,
+)
+from dataservice.client.contract.paging import Pulled, too_many_pages
+from dataservice.client.contract.requests import HISTORY_LIMIT, first_request
+from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
+from dataservice.client.contract.results import Catalogue, SignalDetail
+from dataservice.client.contract.windows import NO_DAYS, Window, day_after, day_before, utc_day
+from dataservice.client.network.call_context import CallContext, Meter
+from dataservice.client.network.sender import RequestSender
+from dataservice.client.pages import pages_of_window
+from dataservice.errors import (
+    DataServiceError,
+    DeadlineExceededError,
+    InvalidRequestError,
+    MalformedAnswerError,
+    NotFoundError,
+)
+from dataservice.models import Signal
+from dataservice.observations import Observations
+
+MOST_EMPTY_DAYS = 15 * 366
+"""Parts of windows that are asked for without any observation: who wants older ones tells when they end."""
+
+FEW_PARTS = 2
+"""A window of so many parts is not asked for as a whole before."""
+
+
+class SeriesFetcher:
+    """Fetches details and histories through `sender`, and keeps what arrives in `cache`.
+
+    What pages show of the service's ways is remembered in `evidence`.
+    """
+
+    def __init__(
+        self,
+        sender: RequestSender,
+        cache: AnswerCache,
+        read: Callable[[Resource[Any], Meter], Awaitable[Answer[Any]]],
+        learn: Callable[[Evidence], Awaitable[None]],
+        evidence: Evidences,
+        *,
+        clock: Callable[[], float],
+        max_pages: int,
+    ) -> None:
+        self._sender = sender
+        self._cache = cache
+        self._read = read
+        self._learn = learn
+        self._evidence = evidence
+        self._clock = clock
+        self._max_pages = max_pages
+        self._details = DoubtfulDetails()
+        self._looked_cut: dict[str, bool] = {}
+        """Whether the last window of a signal looked as if it was cut."""
+
+    async def detail(self, resource: SignalResource, context: CallContext) -> Answer[SignalDetail]:
+        """The detail of a signal, after as many requests as it takes to show one source."""
+        value, payload = await self._asked_detail(resource, context)
+        value, payload = await self._relied_on(resource.slug, value, payload)
+        if self._cache.sources.is_apart(resource.slug):
+            value = await self._of_windows(resource.slug, value, context)
+            payload = pack(value)
+        answer = await self._cache.keep(resource, value, payload, self._clock(), ending=context.hand_over)
+        await self._learn_sources()
+        return answer
+
+    async def _asked_detail(self, resource: SignalResource, context: CallContext) -> tuple[SignalDetail, bytes]:
+        """What the service says of a signal, and the bytes to keep."""
+        if resource.may_be_refused:
+            return await self._detail_or_window(resource, context)
+        return await self._detail(resource, context)
+
+    async def _detail(self, resource: SignalResource, context: CallContext) -> tuple[SignalDetail, bytes]:
+        """The detail, which is about the very signal that was asked for."""
+        request = first_request(resource)
+        value, payload = await self._sender.fetch(
+            request, context, partial(_arrived, self._evidence, utc_day(self._clock()))
+        )
+        asked, signal = resource.slug, value.signal
+        if signal.slug == asked:
+            return value, payload
+        if is_named(signal, asked) or ((listed := await self._listed(context)) and is_alias(signal, asked, listed)):
+            return _as_asked(value, asked, payload)
+        mixed_up = MalformedAnswerError(f"an answer about {signal.slug[:60]!r}, asked for {asked!r}")
+        raise self._sender.refused(mixed_up, request, context)
+
+    async def _detail_or_window(self, resource: SignalResource, context: CallContext) -> tuple[SignalDetail, bytes]:
+        """The detail; or what a window tells of a signal that has none, which is noted: that 404 is paid for once."""
+        slug, notes, rules = resource.slug, self._cache.window_only, self._cache.rules
+        signal = await self._signal_at_hand(resource) if await notes.lacks_detail(slug, self._clock(), rules) else None
+        if signal is None:
+            try:
+                found = await self._detail(resource, context)
+            except NotFoundError:
+                state = await notes.state(slug, self._clock(), rules)
+                signal = None if state is DetailState.ANSWERED else _listed_as(slug, await self._listed(context))
+                if signal is None:
+                    await self._note_gone(slug, state)
+                    raise
+                self._sender.pardon(first_request(resource), context)
+            else:
+                await notes.answered(slug, self._clock())
+                return found
+        try:
+            detail = await self._detail_of_window(signal, context)
+        except NotFoundError:
+            await self._note_gone(slug, DetailState.LACKING)
+            raise
+        await notes.note(slug, self._clock())
+        return detail, pack(detail)
+
+    async def _note_gone(self, slug: str, state: DetailState) -> None:
+        """Note that nothing answered where something did: whoever asks next asks for all there may be."""
+        if state is not DetailState.UNKNOWN:
+            await self._cache.window_only.note(slug, self._clock(), is_doubtful=True)
+
+    async def _signal_at_hand(self, resource: SignalResource) -> Signal | None:
+        """The signal as its last known detail or the last known catalogue tells it."""
+        known = await self._cache.last_known(resource, self._clock())
+        listed = None if known else await self._cache.last_known(CATALOGUE, self._clock())
+        return known.value.signal if known else _listed_as(resource.slug, listed.value if listed else None)
+
+    async def _listed(self, context: CallContext) -> Catalogue | None:
+        """A catalogue at hand, or asked for, as whoever asked for a name will do next; None where there is none."""
+        listed = await self._cache.last_known(CATALOGUE, self._clock())
+        if listed is None:
+            with suppress(DataServiceError):
+                listed = await self._read(CATALOGUE, context.meter)
+        return None if listed is None else listed.value
+
+    async def _of_windows(self, slug: str, detail: SignalDetail, context: CallContext) -> SignalDetail:
+        """A detail that just arrived with what a window of a year tells, where these were seen to differ.
+
+        As it is, once they agree.
+        """
+        sources, now = self._cache.sources, self._clock()
+        with suppress(DataServiceError):
+            await self.history(HistoryResource(slug, utc_day(now) - timedelta(days=HISTORY_LIMIT)), context)
+            told = self._cache.history_without_detail(slug)
+            if agreement(detail, now, told, self._cache.rules) is Agreement.ALIKE:
+                sources.learn(slug, Agreement.ALIKE)
+                return detail
+        return self._cache.of_windows(slug, detail)
+
+    async def _learn_sources(self) -> None:
+        """Keep of which signals detail and windows were seen to differ."""
+        sources = self._cache.sources
+        if not sources.is_news:
+            return
+        sources.is_news = False
+        seen = self._evidence.now
+        told = replace(seen, apart=sources.apart, looks_agree=sources.all_alike)
+        self._evidence.now = told
+        if (told.apart, told.looks_agree) != (seen.apart, seen.looks_agree):
+            await self._learn(told)
+
+    async def _relied_on(self, slug: str, detail: SignalDetail, payload: bytes) -> tuple[SignalDetail, bytes]:
+        """A detail that just arrived, without a history that leaves out days which are known, or may do so."""
+        if not is_sparse(detail.history):
+            self._evidence.now = after_detail(self._evidence.now, detail.history)
+            return detail, payload
+        known = self._cache.history_without_detail(slug)
+        if known.spans or detail_may_be_thin(detail.history, self._evidence.now):  # else no look into the store
+            known = await self._cache.history_at_hand(slug, self._clock())
+        if leaves_out(detail.history, known.observations):
+            await self._distrust_details()
+            value = newest_alone(detail)
+        elif tells_alike(detail.history, known.observations):
+            value = detail
+        else:
+            value = self._details.relied_on(detail, self._evidence.now)
+        return (detail, payload) if value is detail else (value, pack(value))
+
+    async def _distrust_details(self) -> None:
+        """Let no recent history count from now on: the service leaves days out of them."""
+        self._evidence.now = replace(self._evidence.now, thin_details=True, looks_agree=False)
+        self._cache.distrust_details()
+        await self._learn(self._evidence.now)
+
+    async def _detail_of_window(self, signal: Signal, context: CallContext) -> SignalDetail:
+        """The detail of a signal out of the window of a year; out of all that there is where nothing is known of it.
+
+        Of one that was known and has nothing in the year of its last observation, nothing is left.
+        """
+        now, resource = self._clock(), SignalResource(signal.slug)
+        known = await self._cache.last_known(resource, now)
+        year = in_place_of_detail(signal.slug, known.value if known else None, utc_day(now))
+        found = (await self.history(year, context)).value
+        if not len(found) and known is None:
+            found = (await self.history(HistoryResource(signal.slug), context)).value
+        return with_history(SignalDetail(signal, None), found[-HISTORY_LIMIT:])
+
+    async def history(self, resource: HistoryResource, context: CallContext) -> Answer[Any]:
+        was_thin = self._evidence.now.thin_details
+        history = await self._cache.history_at_hand(resource.slug, self._clock())
+        now, wanted = self._time_and_window(resource)
+        for pull in pulls_needed(history, wanted, now, self._cache.rules, rows_at_once=self._evidence.now.rows_at_once):
+            history = await self._pull(resource, history, pull, context)
+        if self._evidence.now.thin_details and not was_thin:
+            return await self.history(resource, context)
+        now, wanted = self._time_and_window(resource)
+        for gap in gaps(history, wanted, now):  # a check may have found a revision: pull what it made doubtful
+            history = await self._pull(resource, history, gap, context)
+        answer = self._cache.from_history(resource, history, self._clock())
+        if answer is None:
+            raise DeadlineExceededError("the history could not be completed")
+        return answer
+
+    def _time_and_window(self, resource: HistoryResource) -> tuple[float, Window]:
+        now = self._clock()
+        return now, window_of(resource.start, resource.end, utc_day(now))
+
+    async def _pull(self, resource: HistoryResource, history: History, window: Window, context: CallContext) -> History:
+        """The history with `window` pulled, in parts where longer windows are known to be thinned out.
+
+        A window of many parts is asked for as a whole first: it tells where the series begins, and whether it is one
+        that has so few rows by itself.
+        """
+        days, seen = days_of(window, utc_day(self._clock())), self._evidence.now
+        if seen.longest_days and days > seen.longest_days:
+            return await self._pull_back(resource, history, window, context)
+        try:
+            if not seen.thin_over or days > FEW_PARTS * seen.thin_over:
+                history = await self._pull_at_once(resource, history, window, context, is_beside=seen.hides_past)
+            else:
+                history = await self._pull_in_parts(resource, history, window, context, None)
+        except InvalidRequestError as error:
+            return await self._pull_shorter(resource, history, window, context, error, seen)
+        return await self._asked_beside(resource, history, window, context)
+
+    async def _pull_shorter(
+        self,
+        resource: HistoryResource,
+        history: History,
+        window: Window,
+        context: CallContext,
+        error: InvalidRequestError,
+        seen: Evidence,
+    ) -> History:
+        """The history with a window pulled that was refused, in shorter ones, if its length was why.
+
+        Where the refusal does not say so, a short window tells whether it was.
+        """
+        today = utc_day(self._clock())
+        lengths = lengths_to_try(days_of(window, today), error.message)
+        if not lengths:
+            raise error
+        request = first_request(resource)
+        self._evidence.now = replace(self._evidence.now, bounds=seen.bounds)
+        if not names_a_length(error.message):
+            lengths = (SHORT_DAYS, *lengths)
+        for length in lengths:
+            self._sender.pardon(request, context)
+            self._evidence.now = replace(self._evidence.now, longest_days=length)
+            try:
+                history = await self._pull_at_once(resource, history, part_before(window, length, today), context)
+            except InvalidRequestError:
+                if length == SHORT_DAYS:
+                    break
+            else:
+                if length != SHORT_DAYS:
+                    await self._learn(self._evidence.now)
+                    return await self._pull_back(resource, history, window, context)
+        self._evidence.now = replace(self._evidence.now, longest_days=0)
+        raise error
+
+    async def _pull_back(
+        self, resource: HistoryResource, history: History, window: Window, context: CallContext
+    ) -> History:
+        """The history with `window` pulled in parts of the longest that the service allows, the newest first.
+
+        An open start ends where nothing came for so long that the series begins there.
+        """
+        today, longest = utc_day(self._clock()), self._evidence.now.longest_days
+        rest, first = window, min(window.end, today)
+        is_begun, sent = False, 0
+        while rest:
+            part = part_before(rest, longest, today)
+            if sent >= self._max_pages or (not is_begun and (first - part.start).days > MOST_EMPTY_DAYS):
+                what = f"the observations of {resource.slug}"
+                told = too_many_pages(what, self._max_pages, f"a window spans at most {longest} days")
+                raise self._sender.refused(told, first_request(resource), context)
+            if gaps(history, part, self._clock()):
+                history, sent = await self._pull_at_once(resource, history, part, context), sent + 1
+            found = self._told(resource.slug).between(part.start, part.end)
+            if len(found):
+                is_begun, first = True, found.first_day
+            rest = Window(rest.start, day_before(part.start)) if part.start > rest.start else NO_DAYS
+            if rest and is_begun and (first - part.start).days > QUIET_DAYS:
+                return await self._keep(resource, history, rest, found[:0])
+        return history
+
+    async def _asked_beside(
+        self, resource: HistoryResource, history: History, window: Window, context: CallContext
+    ) -> History:
+        """The history with what lies beside a window that looks as if it was cut, until nothing does.
+
+        Raises `MalformedAnswerError` where the detail shows several observations before all that windows show.
+        """
+        today, is_cut = utc_day(self._clock()), self._looked_cut.pop(resource.slug, False)
+        empty: set[Window] = set()
+        for _ in range(self._max_pages):
+            told = self._told(resource.slug)
+            found = told.between(window.start, window.end)
+            rests = [each for each in left_out(window, found, told, today) if each not in empty]
+            if not rests or not (is_cut or self._evidence.now.cuts_windows):
+                break
+            history = await self._pull_at_once(resource, history, rests[0], context, is_beside=True)
+            if len(self._told(resource.slug).between(window.start, window.end)) > len(found):
+                self._evidence.now = replace(self._evidence.now, cuts_windows=True)
+                await self._learn(self._evidence.now)
+            else:
+                empty.add(rests[0])
+        await self._compare_reach(resource, window, context, may_ask=bool(empty))
+        if self._evidence.now.hides_past and (not len(found) or any(rest.start == window.start for rest in empty)):
+            problem = f"nothing came from {window.start} on, and windows of others left out what was older"
+            raise self._sender.refused(MalformedAnswerError(problem), first_request(resource), context)
+        for rest in empty:
+            history = await self._keep(resource, history, rest, found[:0], is_look=False)
+        return history
+
+    async def _compare_reach(
+        self, resource: HistoryResource, window: Window, context: CallContext, *, may_ask: bool
+    ) -> None:
+        """Raise where the detail shows several observations of a window before the first one that came.
+
+        The detail is asked for where the window looked as if it was cut.
+        """
+        signal, found = SignalResource(resource.slug), self._told(resource.slug).between(window.start, window.end)
+        known = self._cache.memory.get(signal)
+        if known is None and may_ask and not isinstance(context.resource, SignalResource):
+            with suppress(DataServiceError):
+                known = await self._read(signal, context.meter)
+        if known is None or not len(found) or found.first_day <= window.start:
+            return
+        shown = valued(known.value.history.between(window.start, day_before(found.first_day)))
+        if len(shown) >= SEVERAL:
+            self._evidence.now = replace(self._evidence.now, hides_past=True)
+            await self._learn(self._evidence.now)
+            problem = f"windows begin on {found.first_day}, and the detail shows {len(shown)} observations before"
+            raise self._sender.refused(MalformedAnswerError(problem), first_request(resource), context)
+
+    def _looks_cut(self, history: History, window: Window, found: Observations, arrived: Observations) -> bool:
+        """Return whether what was found of a window looks as if it was cut, alone or with what is known behind it."""
+        if self._evidence.now.cuts_windows or looks_cut(arrived.between(None, utc_day(self._clock()))):
+            return True
+        behind = day_after(window.end)
+        is_known = window.end < date.max and any(behind in span.window for span in history.spans)
+        return looks_cut(found.merged(history.observations.between(behind)) if is_known else found)
+
+    def _told(self, slug: str) -> Observations:
+        """What windows told of a signal so far."""
+        return self._cache.history_without_detail(slug).observations
+
+    async def _pull_in_parts(
+        self, resource: HistoryResource, history: History, window: Window, context: CallContext, first: date | None
+    ) -> History:
+        """The history with `window` pulled part by part, of a series that was shown from the day `first` on."""
+        start = window.start if first is None else max(window.start, likely_start(first))
+        today = utc_day(self._clock())
+        rest = Window(start, window.end)
+        while rest:
+            parts = parts_of(rest, today, self._evidence.now.thin_over)
+            if len(parts) > self._max_pages:
+                what, request = f"the observations of {resource.slug}", first_request(resource)
+                error = too_many_pages(what, self._max_pages, "long windows are thinned out; ask for a shorter one")
+                raise self._sender.refused(error, request, context)
+            since = window.start if parts[0].start == start else parts[0].start
+            history = await self._pull_at_once(resource, history, parts[0], context, since)
+            rest = Window(start, day_before(parts[0].start)) if parts[0].start > start else NO_DAYS
+        return history
+
+    async def _checked(
+        self, resource: HistoryResource, history: History, arrived: Pulled, context: CallContext
+    ) -> tuple[History, bool]:
+        """The history with a look at the last days of a window that looks as if it left days out; whether it does so.
+
+        Others are compared with what is known of their days otherwise.
+        """
+        found = arrived.observations.between(None, utc_day(self._clock()))
+        is_doubtful = window_may_be_thin(found, history.observations, self._evidence.now)
+        if not (arrived.begins_early or is_doubtful) or self._details.proves(resource.slug, found):
+            return history, await self._is_thinned_out(resource.slug, history, arrived)
+        days = check_window(found)
+        history = await self._pull_at_once(resource, history, days, context, is_check=True)
+        return history, await self._is_thinned_out(resource.slug, history, arrived, days)
+
+    async def _is_thinned_out(self, slug: str, history: History, arrived: Pulled, days: Window | None = None) -> bool:
+        """Compare a window with what is known of its days otherwise; whether it was thinned out.
+
+        Of the `days` that were just asked for again, every row must be the same one.
+        Where what is known was, by a detail, no detail counts from now on but for its newest row.
+        """
+        now, seen = self._clock(), self._evidence.now
+        found = arrived.observations.between(None, utc_day(now))
+        known = told_lately(history, arrived.window, now, self._cache.rules)
+        if leaves_out(found, known) or (days and not same_days(found, known, days)):
+            asked = days_of(arrived.window, utc_day(now))
+            self._evidence.now = replace(seen, thin_over=shorter_parts(asked, seen.thin_over), looks_agree=False)
+            await self._learn(self._evidence.now)
+            if asked <= SHORTEST_PART_DAYS:
+                raise MalformedAnswerError(
+                    f"{len(found)} observations from {arrived.window.start} on, where {len(known)} are known"
+                )
+            return True
+        self._evidence.now = seen = after_dense_window(seen, found)
+        detail = self._cache.memory.get(SignalResource(slug))
+        is_denser = detail is not None and leaves_out(detail.value.history, found)
+        if (self._details.contradicted(slug, found) or is_denser) and not seen.thin_details:
+            await self._distrust_details()
+        await self._rely_again(slug)
+        return False
+
+    async def _rely_again(self, slug: str) -> None:
+        """Let a recent history count after all that a window has proven: rhythms are the same in any order then."""
+        resource = SignalResource(slug)
+        known, told = self._cache.memory.get(resource), self._details.proven(slug)
+        if known is not None and len(told) > len(known.value.history):
+            detail = with_history(known.value, told)
+            await self._cache.keep(resource, detail, pack(detail), known.fetched_at)
+
+    async def _pull_at_once(
+        self,
+        resource: HistoryResource,
+        history: History,
+        window: Window,
+        context: CallContext,
+        since: date | None = None,
+        *,
+        is_check: bool = False,
+        is_beside: bool = False,
+    ) -> History:
+        """The history with `window` pulled; if a pull breaks off, what arrived is kept and not asked for again.
+
+        Nothing lies between the day `since` and the window. Some days more are asked for that are known already: they
+        show whether a service tells the same of them. Of days beside others that were asked for, nothing is known where
+        nothing comes (`is_beside`).
+        """
+        seen = self._evidence.now
+        is_one = is_beside or seen.looks_agree or seen.longest_days or self._cache.sources.is_alike(resource.slug)
+        asked = window if is_one else overlapping(window, history.observations, seen)
+        begin = pulled = self._begin(resource.slug, asked)
+        first: date | None = None
+        try:
+            async for arrived in pages_of_window(
+                self._sender, context, resource.slug, begin, self._evidence, max_pages=self._max_pages
+            ):
+                await self._check_empty(resource, arrived, asked, context)
+                if arrived.complete and not arrived.problem and not is_check:
+                    pulled = begin
+                    history, is_thin = await self._checked(resource, history, arrived, context)
+                    if is_thin:
+                        first = arrived.observations.first_day
+                        continue  # it was the last page
+                pulled = begin if arrived.problem else arrived
+            await self._compare_newest(resource.slug, pulled, context)
+            if self._evidence.now.keeps_last is False and seen.keeps_last is not False:
+                self._cache.distrust_lists()
+                await self._learn(self._evidence.now)
+        finally:
+            if self._evidence.now.thin_details and not seen.thin_details:
+                history = self._cache.history_without_detail(resource.slug)
+            history = await self._keep_pulled(resource, history, window, pulled, since, is_beside=is_beside)
+        if first is not None:
+            return await self._pull_in_parts(resource, history, window, context, first)
+        return history
+
+    async def _keep_pulled(
+        self,
+        resource: HistoryResource,
+        history: History,
+        window: Window,
+        pulled: Pulled,
+        since: date | None,
+        *,
+        is_beside: bool = False,
+    ) -> History:
+        """The history with what has arrived of a window, which is kept, and noted in the archive."""
+        asked = pulled.known_window()
+        days = asked.within(window)
+        days = Window(min(days.start, since or days.start), days.end)
+        if not pulled.pages or not days:
+            return history
+        now = self._cache.rules.arrival(self._clock())
+        found = pulled.observations.between(days.start, days.end).between(None, utc_day(now))
+        detail = self._cache.memory.get(SignalResource(resource.slug))
+        if detail is not None:
+            self._cache.compare(
+                resource.slug, History(pulled.arrived.between(None, utc_day(now)), (Span(asked, now, now),)), detail
+            )
+            await self._learn_sources()
+        if pulled.complete:
+            found = self._cache.shown_by_detail(resource.slug, days, found, now)
+        if is_beside and not len(found):
+            return history
+        is_cut = self._looks_cut(history, days, found, pulled.arrived)
+        self._looked_cut[resource.slug] = is_cut
+        if is_cut:
+            told = self._told(resource.slug).merged(found)
+            for rest in left_out(days, found, told, utc_day(now)):
+                days = Window(
+                    *(found.first_day, days.end) if rest.start == days.start else (days.start, found.last_day)
+                )
+        return await self._keep(resource, history, days, found)
+
+    async def _keep(
+        self,
+        resource: HistoryResource,
+        history: History,
+        days: Window,
+        found: Observations,
+        *,
+        is_look: bool = True,
+    ) -> History:
+        """The history with `found` as all observations of these days, which is kept; a look is noted in the archive."""
+        now = self._cache.rules.arrival(self._clock())
+        if is_look:
+            await self._cache.archive.look(resource.slug, days, found, now)
+        return await self._cache.learn(resource, history, partial(after_pull, pulled=days, found=found, now=now), now)
+
+    async def _compare_newest(self, slug: str, pulled: Pulled, context: CallContext) -> None:
+        """Learn the newest observation from the detail where nothing shows that the last row of a window is there."""
+        is_up_to_today = pulled.complete and pulled.window.end == date.max
+        if not (is_up_to_today and len(pulled.arrived) and self._evidence.now.may_lack_last):
+            return
+        if isinstance(context.resource, SignalResource):
+            return  # the detail itself is what the window was asked for
+        with suppress(DataServiceError):  # of some names a service has no detail
+            detail = (await self._read(SignalResource(slug), context.meter)).value
+            if detail.last_day == pulled.arrived.last_day:
+                self._evidence.now = replace(self._evidence.now, keeps_last=True)
+
+    async def _check_empty(
+        self, resource: HistoryResource, pulled: Pulled, window: Window, context: CallContext
+    ) -> None:
+        """Raise where a window is said to be empty of which the detail shows several observations at this time.
+
+        One that is no longer fresh is asked for again: the service may have emptied the series since.
+        """
+        known = self._cache.memory.get(SignalResource(resource.slug))
+        if len(pulled.observations) or not pulled.complete or known is None:
+            return
+        if not known.is_fresh(self._clock()) and _several_in(window, known):
+            known = await self._detail_now(resource.slug, context)
+        if known is not None and (shown := _several_in(window, known)):
+            problem = f"no observations from {shown.first_day} on, where its detail shows {len(shown)}"
+            raise self._sender.refused(MalformedAnswerError(problem), first_request(resource), context)
+
+    async def _detail_now(self, slug: str, context: CallContext) -> Answer[SignalDetail] | None:
+        """The detail of a signal as it is now; None where there is none any more, or it is what is asked for."""
+        if isinstance(context.resource, SignalResource):
+            return None  # the window is asked for in its place
+        try:
+            found: Answer[SignalDetail] = await self._read(SignalResource(slug), context.meter)
+        except NotFoundError:
+            return None
+        if found.stale_because is not None:
+            raise found.stale_because.afresh()
+        return found
+
+    def _begin(self, slug: str, window: Window) -> Pulled:
+        """Nothing yet of a window, and what a detail at hand says of where the series ends."""
+        now = self._clock()
+        known = self._cache.memory.get(SignalResource(slug))
+        newest = None if known is None else known.value.last_day
+        is_sure = known is not None and newest is not None and known.is_fresh(now)
+        return Pulled.begin(window, newest, newest if is_sure else utc_day(now))
+
+
+def _listed_as(slug: str, catalogue: Catalogue | None) -> Signal | None:
+    """The signal of exactly this name in the catalogue."""
+    signal = None if catalogue is None else catalogue.find(slug)
+    return signal if signal is not None and signal.slug == slug else None
+
+
+def _as_asked(detail: SignalDetail, asked: str, payload: bytes) -> tuple[SignalDetail, bytes]:
+    """A detail under the slug that it was asked by: under another one the service may know no window of it."""
+    if detail.signal.slug.casefold() == asked.casefold():
+        return detail, payload
+    detail = replace(detail, signal=msgspec.structs.replace(detail.signal, slug=asked))
+    return detail, pack(detail)
+
+
+def _several_in(window: Window, detail: Answer[SignalDetail]) -> Observations | None:
+    """The observations of a window that a detail shows, where they are several."""
+    shown: Observations = detail.value.history.between(window.start, window.end)
+    return shown if len(shown) >= SEVERAL else None
+
+
+@decode.readable
+def _arrived(evidence: Evidences, today: date, body: bytes) -> tuple[SignalDetail, bytes]:
+    """What a body says of a signal, and the bytes to keep."""
+    evidence.heed(body)
+    value = settled(decode.signal_detail(body, evidence.now.day_first), today)
+    if evidence.now.thin_details:
+        value = newest_alone(value)
+    return value, pack(value)
