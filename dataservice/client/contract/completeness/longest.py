@@ -27,6 +27,9 @@ CUT_YEARS = (1, 2, 3, 5, 10)
 CUT_ROWS = COMMON_SIZES | {OBSERVATIONS_LIMIT}
 """To so many rows."""
 
+MOST_INSIDE = 7
+"""Days after just so many years before the last row the first one may lie: more are twelve months of any year."""
+
 QUIET_DAYS = 800
 """Where windows are asked for in parts, a series begins behind so many days without an observation."""
 
@@ -52,7 +55,7 @@ def looks_cut(found: Observations) -> bool:
         return False
     step_days = int(np.max(np.diff(found.times[-SAMPLE:].astype("datetime64[D]")).astype(int)))
     inside = [(found.first_day - _years_before(found.last_day, years)).days for years in CUT_YEARS]
-    return any(-2 <= days <= step_days for days in inside) or len(found) in CUT_ROWS
+    return any(-2 <= days <= min(step_days, MOST_INSIDE) for days in inside) or len(found) in CUT_ROWS
 
 
 def _years_before(day: date, years: int) -> date:
