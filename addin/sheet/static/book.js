@@ -75,7 +75,13 @@ export class Book {
     this.opened = null;
     this.isReading = false;
     for (const [sheetId, [rows, columns]] of this.room) growTo(this.model, sheetId, rows, columns);
+  }
+
+  /** Compare it with the file's values; then show those of now that are known already. */
+  async begin() {
+    await this.workedOut.begin();
     if (this.isOutdated) this.evaluate(null);
+    this.isOutdated = false;
   }
 
   /**

@@ -4,6 +4,7 @@ import { isFailure, LOADING, WORKING } from "./calls.js";
 import { contentOf } from "./component.js";
 
 /** @typedef {import("./calls.js").Calls} Calls */
+/** @typedef {(getters: any) => import("./book.js").Book} BookOf the book with a cell that is computed */
 
 /** What stands in a cell that has no value yet. @type {unknown[]} */
 const OPEN = [LOADING.code, WORKING.code];
@@ -22,10 +23,10 @@ const ZERO_WIDTH_SPACE = "\u200b";
  * @param {FunctionHelp[]} described
  * @param {string} namespace
  * @param {Calls} calls
- * @param {(getters: any, sheetId: string, xc: string, key: string) => Result | undefined} valueInFile
+ * @param {BookOf} bookOf
  * @param {(getters: any, position: { sheetId: string, col: number, row: number }, rows: number, columns: number) => void} needRoom
  */
-export function addFunctions(described, namespace, calls, valueInFile, needRoom) {
+export function addFunctions(described, namespace, calls, bookOf, needRoom) {
   for (const error of ERRORS) o_spreadsheet.registries.errorTypes.add(error);
   for (const { id, summary, parameters } of described) {
     const name = `${namespace}.${id}`.toUpperCase();
@@ -37,7 +38,7 @@ export function addFunctions(described, namespace, calls, valueInFile, needRoom)
       args,
       /** @this {any} @param {ComponentArgument[]} given */
       compute(...given) {
-        const result = resultOf(this, id, given, calls, valueInFile);
+        const result = resultOf(this, id, given, calls, bookOf);
         calls.returned.failures ||= isFailure(result);
         calls.returned.texts ||= !isFailure(result) && result.some((row) => row.some((cell) => typeof cell !== "number" && typeof cell !== "object"));
         const position = this.updateDependencies && this.__originCellPosition;
@@ -63,10 +64,10 @@ function argumentOf({ name, required, help, choices, options, default: usual }) 
  * @param {string} id
  * @param {ComponentArgument[]} given
  * @param {Calls} calls
- * @param {(getters: any, sheetId: string, xc: string, key: string) => Result | undefined} valueInFile
+ * @param {BookOf} bookOf
  * @returns {Result | Failure}
  */
-function resultOf(context, id, given, calls, valueInFile) {
+function resultOf(context, id, given, calls, bookOf) {
   const values = given.map(rowsOf);
   if (values.some(isLoading)) return LOADING;
   const key = JSON.stringify([id, ...values]);
@@ -75,9 +76,13 @@ function resultOf(context, id, given, calls, valueInFile) {
   const position = context.__originCellPosition;
   const cell = position && context.getters.getCell(position);
   const user = cell && { id: cell.id, content: contentOf(cell) };
-  const inFile = position && valueInFile(context.getters, position.sheetId, o_spreadsheet.helpers.toXC(position.col, position.row), key);
+  const book = bookOf(context.getters);
+  const inFile = position && book.valueInFile(position.sheetId, o_spreadsheet.helpers.toXC(position.col, position.row), key);
   const result = answerTo(calls, id, values, user, calls.hasValue || inFile !== undefined);
-  return result === LOADING ? (inFile ?? LOADING) : result;
+  if (result !== LOADING && !book.isReading) return result;
+  // The file's results are compared with its own values: an answer that is there already comes after that.
+  if (result !== LOADING) book.evaluate(null);
+  return inFile ?? LOADING;
 }
 
 /**

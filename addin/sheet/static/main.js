@@ -64,7 +64,7 @@ async function start() {
     ...["16px Roboto", "bold 16px Roboto"].map((font) => document.fonts.load(font)), // what is drawn before stays in another one
   ]);
   templates = improved(xml);
-  addFunctions(functions, DataServiceAddin.configuration.namespace, calls, (getters, ...place) => bookOf(getters).valueInFile(...place), makeRoom);
+  addFunctions(functions, DataServiceAddin.configuration.namespace, calls, bookOf, makeRoom);
   addNames(functions, DataServiceAddin.configuration.namespace, () => performance.now());
   addLinksWithinBook(pressed);
   relyOnProof(bookOf);
@@ -158,7 +158,7 @@ async function show(next, draft) {
   active = activeCell();
   text.follow(book.model);
   line.update();
-  await book.workedOut.begin();
+  await book.begin();
   if (book === next) line.tell(book.notes);
   void askBeforeSpending(calls);
 }

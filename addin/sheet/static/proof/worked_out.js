@@ -97,8 +97,6 @@ export class WorkedOut {
 
   /** Find out which calls of ours the file's formulas make, and which of them are not what the file holds. */
   async begin() {
-    const { getters } = this.model;
-    this.evaluate(this.mixed.map((position) => getters.getCell(position).id));
     for (const [place, each] of this.doubted) this.wanted.set(place, { ...each, key: this.#baseOf(each.formula) });
     if (this.wanted.size > 0) this.#flushSoon();
     while (this.flushing !== null) await this.flushing;
@@ -108,6 +106,9 @@ export class WorkedOut {
       if (file !== undefined && !isEqual(firstStored(file.stored), first)) this.differing.set(place, file);
     }
     this.doubted.clear();
+    const { getters } = this.model;
+    this.evaluate(this.mixed.flatMap((position) => getters.getCell(position)?.id ?? []));
+    while (this.flushing !== null) await this.flushing;
   }
 
   /** @param {any} formula */
