@@ -32,7 +32,7 @@ from addin.workbook.calculation.reading.shapes import Shape
 from addin.workbook.calculation.results import IN_A_CIRCLE, doubt_about, is_reproduced, is_same, to_cell, to_engine
 from addin.workbook.calculation.simple_stage import SimpleStage
 from addin.workbook.ooxml.book import Book
-from addin.workbook.ooxml.spill_room import spill_area, what_blocks
+from addin.workbook.spill_room import spill_area, what_blocks
 from udfs.cells import Scalar
 
 AS_SHOWN = "the book calculates with the digits that cells show (precision as displayed)"

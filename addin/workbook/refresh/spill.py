@@ -10,9 +10,9 @@ from addin.formulas import Area
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.positions import Spot
 from addin.workbook.ooxml.sheet import Sheet
-from addin.workbook.ooxml.spill_room import spill_area, what_blocks
 from addin.workbook.ooxml.stored import same_value
 from addin.workbook.refresh.dependencies import FormulaCell
+from addin.workbook.spill_room import spill_area, what_blocks
 from udfs.cells import Grid, Scalar
 
 

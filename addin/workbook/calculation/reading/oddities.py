@@ -35,7 +35,7 @@ OF_JOINED_TEXTS = frozenset(("CONCATENATE", "CONCAT", "TEXTJOIN", "REPT", "SUBST
 LONGEST_KEY, LONG_PART_OF_KEY, LONG_PART = 255, 100, 10_000
 """Letters: what Excel looks for, what may be a part of longer texts, and of those that do not fit into a cell."""
 
-UNKNOWN_NAME = "the calculation engine does not know a name in it"
+UNKNOWN_NAME = "the calculation engine came to #NAME?"
 EMPTY_TEXT = "it reads an empty text that was no result of a formula, which some programs take for a blank cell"
 LONG_KEY = "it looks for a text that may be longer than the 255 letters of which Excel finds any"
 LONG_TEXT = "it joins texts that may be longer than the 32,767 letters that a text of Excel has"
