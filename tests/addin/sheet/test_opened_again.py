@@ -33,7 +33,8 @@ def old_book(path):
     return path
 
 
-OPEN = """([name, bytes]) => sheet.open(new File([Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))], name))"""
+OPEN = """([name, bytes]) =>
+    sheet.open(new File([Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))], name))"""
 
 
 def opened(page, path):
