@@ -35,8 +35,10 @@ class PulledCatalogue:
     beside: int = 0
     most_rows: int = 0
     round: int = 1
+    first: frozenset[str] = frozenset()
+    """The slugs of the first page."""
     is_moving: bool = False
-    """Whether a page repeated some signals of those before it, and not all: their order changes, or others came."""
+    """Whether a page repeated signals of those before it, and is not the first again: their order changes."""
     is_deaf: bool = False
     """Whether the same came again, though nothing showed that it was all."""
     odd: str = ""
@@ -55,7 +57,8 @@ class PulledCatalogue:
         known = slugs & self.found.keys()
         is_again = bool(page.rows and self.pages) and len(known) == len(slugs)
         is_last = is_again and self.round == 1
-        if is_last and page.more and not self.is_moving:
+        is_moving = self.is_moving or (self.round == 1 and bool(known) and slugs != self.first)
+        if is_last and page.more and not is_moving:
             raise MalformedAnswerError(
                 f"more signals are said to follow {len(self.found)}, and what came was known already"
             )
@@ -66,8 +69,9 @@ class PulledCatalogue:
             told=max(self.told, page.total or 0),
             beside=self.beside + (page.rows - len(slugs) if self.round == 1 and not is_again else 0),
             most_rows=max(self.most_rows, page.rows),
-            is_moving=self.is_moving or (self.round == 1 and 0 < len(known) < len(slugs)),
-            is_deaf=self.is_deaf or (is_last and not self.is_moving and _shows_no_end(page, len(self.found))),
+            first=self.first if self.pages else frozenset(slugs),
+            is_moving=is_moving,
+            is_deaf=self.is_deaf or (is_last and not is_moving and _shows_no_end(page, len(self.found))),
             odd=page.odd or self.odd,
         )
         behind = None if is_last else _offset_behind(offset, page, self.most_rows)

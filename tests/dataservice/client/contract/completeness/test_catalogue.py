@@ -45,6 +45,13 @@ def test_one_that_changes_its_order_between_pages_is_read_once_more_and_whole_on
     assert (done.offset, done.may_be_cut, sorted(done.found)) == (None, False, ["a", "b", "c", "d", "e"])
 
 
+def test_a_page_of_known_signals_that_is_not_the_first_again_shows_that_the_order_changes():
+    first = pulled(page("abc", total=5, limit=3), page("b", total=5, limit=3))
+    assert (first.offset, first.may_be_cut) == (0, True)
+    done = first.with_page(page("cde", total=5, limit=3)).with_page(page("ab", total=5, limit=3))
+    assert (done.offset, done.may_be_cut) == (None, False)
+
+
 def test_it_is_read_no_more_than_twice_and_counts_as_a_part_then():
     abc, cd = page("abc", total=5, limit=3), page("cd", total=5, limit=3)
     done = pulled(abc, cd, abc, cd)
