@@ -16,6 +16,7 @@ from operator import not_
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from addin.protocol.consent import Consent
 from addin.protocol.deadline import WithinDeadline
@@ -31,7 +32,7 @@ from addin.protocol.limits import (
 from addin.protocol.pending_batch import GuardedReader, PendingBatch
 from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
-from udfs.engine import LIGHT_ITEMS_A_LOOK, Answered, Call, Session, in_turns, next_turn
+from udfs.engine import LIGHT_ITEMS_A_LOOK, Answered, Call, Session, in_turns, next_turn, runs_last
 from udfs.errors import CellError, ErrorCode
 
 PLACE_BYTES = 8
@@ -179,6 +180,15 @@ class Answers:
         return sum(map(len, {id(part): part for part in self.parts}.values())) + PLACE_BYTES * len(self.parts)
 
 
+def _with_reports(ready: list[Ready], calls: Sequence[Call]) -> list[Ready]:
+    """The answers, those that tell what other calls did marked as such."""
+    reports = set(filter(runs_last, {call.function_id for call in calls}))
+    for place, call in enumerate(calls) if reports else ():
+        if call.function_id in reports:
+            ready[place] = replace(ready[place], is_report=True)
+    return ready
+
+
 class Batches:
     """Answers batches through one session, from the response cache where possible."""
 
@@ -250,7 +260,7 @@ class Batches:
         rest = iter(answers)
         async for part in in_turns(texts, CALLS_A_TURN):
             made = list(islice(rest, len(part)))
-            fresh = [ready.fresh_until > now for ready in made]
+            fresh = [ready.fresh_until > now and not ready.is_report for ready in made]
             if refreshes == self._refreshes:  # else these answers predate a refresh
                 self._cache.put_all(list(compress(part, fresh)), list(compress(made, fresh)))
         return answers, requests
@@ -301,4 +311,4 @@ class Batches:
                     head = encode(outcome, function_id)
                 ready[place] = Ready(head, now + (outcome.fresh_for_s if outcome.stale is None else 0.0), now)
                 room -= len(head)
-        return ready
+        return _with_reports(ready, answered.calls)

@@ -14,7 +14,7 @@ from addin.protocol.encoding import encode
 from addin.protocol.response_cache import Ready
 from dataservice.client import Answer, Bound, CatalogueCheck, HistoryResource, Meter, Miss, Resource
 from dataservice.errors import UnconfirmedError
-from udfs.engine import Call, Outcome
+from udfs.engine import Call, Outcome, runs_last
 
 T = TypeVar("T")
 
@@ -211,7 +211,7 @@ class Evaluation:
         if self._last[0] is not outcome:
             self._last = outcome, encode(outcome, call.function_id)
         now = self._clock()
-        wanted.settle(Ready(self._last[1], now + fresh_s, now))
+        wanted.settle(Ready(self._last[1], now + fresh_s, now, runs_last(call.function_id)))
         self._settled(text, wanted)
 
     def given_up(self, place: int) -> None:

@@ -272,7 +272,7 @@ class PendingBatches:
         if self._held_bytes > self._limits.answer_bytes:
             self._held_bytes -= len(wanted.ready.head) - len(NO_ROOM.head)
             wanted.ready = NO_ROOM
-        if wanted.ready.fresh_until > self._clock():
+        if wanted.ready.fresh_until > self._clock() and not wanted.ready.is_report:
             self._cache.put(text, wanted.ready)
 
 

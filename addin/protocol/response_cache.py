@@ -24,6 +24,8 @@ class Ready(msgspec.Struct, frozen=True, eq=False, gc=False):
     head: bytes
     fresh_until: float
     made_at: float = 0.0
+    is_report: bool = False
+    """Whether it tells what other calls did: it is made anew whenever it is asked for, as it may differ by then."""
 
 
 class ResponseCache:

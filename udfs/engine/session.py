@@ -203,13 +203,14 @@ async def _together(
 
 def _in_order(equal: EqualCalls, places: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
     """The calls at these places that begin first, and those which report what these did."""
-    last = {each for each in {call.function_id for call in equal.firsts} if _runs_last(each)}
+    last = {each for each in {call.function_id for call in equal.firsts} if runs_last(each)}
     if not last:
         return places, ()
     reports = [place for place in places if equal.firsts[place].function_id in last]
     return [place for place in places if equal.firsts[place].function_id not in last], reports
 
 
-def _runs_last(function_id: str) -> bool:
+def runs_last(function_id: str) -> bool:
+    """Return whether a function reports what others did, so that it is worked out after them."""
     function = REGISTRY.get(function_id.upper())
     return function is not None and function.runs_last
