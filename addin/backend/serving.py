@@ -35,6 +35,9 @@ GRACE_S = 2.0
 MAX_CONNECTIONS = 500
 RECEIVE_TIMEOUT_S = 30.0
 
+PORTS_TRIED = 10
+"""So many pages of one kind may be open on a machine before one gets a port that it may never have again."""
+
 ACCEPTED_TOGETHER = 8
 """Connections accepted in one go: few, so that the limit is met in time and several workers get their share."""
 
@@ -113,6 +116,23 @@ def listen(
     named = socket.socket(family, kind, protocol, fileno=bound.detach())
     limited = LimitedSocket(named, min(max_connections, handles_allowed() // 2), is_private=is_private)
     return Listener(limited, certificate, receive_timeout_s)
+
+
+def listen_at_home(
+    port: int | None, home: int, certificate: Certificate | None = None, *, is_private: bool = False
+) -> Listener:
+    """Bind this port of this machine, or the first free one from `home` on; raises `AddinError` if it is in use.
+
+    A browser keeps what it stores for a page by its address with the port, so a page should have the same each time.
+    """
+    ways = range(home, home + PORTS_TRIED) if port is None else (port,)
+    for each in ways:
+        try:
+            return listen("127.0.0.1", each, certificate, is_private=is_private)
+        except AddinError:
+            if port is not None:
+                raise
+    return listen("127.0.0.1", 0, certificate, is_private=is_private)
 
 
 def serve(

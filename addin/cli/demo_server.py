@@ -15,7 +15,7 @@ import httpx
 import orjson
 
 from addin.backend import create_app
-from addin.backend.serving import listen, running
+from addin.backend.serving import listen_at_home, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.connect import open_store
 from addin.config.settings import Settings
@@ -95,14 +95,18 @@ class Demo:
 
 
 @contextmanager
-def running_demo(*, port: int = 0, certificate: Certificate | None = None, sheet: bool = False) -> Iterator[Demo]:
+def running_demo(
+    *, port: int | None = 0, home: int = 0, certificate: Certificate | None = None, sheet: bool = False
+) -> Iterator[Demo]:
     """A demo inside the block, in a folder that is removed at its end; raises `AddinError` where the port is taken.
+
+    Without a port it takes the first free one from `home` on.
 
     With `sheet` it serves the sheet in the browser, if the component is here, and the template filled for it.
     """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="dataservice-demo-")))
-        listener = listen("127.0.0.1", port, certificate, is_private=True)
+        listener = listen_at_home(port, home, certificate, is_private=True)
         stack.callback(listener.socket.close)
         clock = _DemoClock(back=EARLIER)
         store = stack.enter_context(Store(folder / "service.db", clock=clock))

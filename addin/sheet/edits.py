@@ -83,10 +83,10 @@ class Editing:
             sheet.unshare(lambda _: True)
         self._make_room(sheet, changed)
         for spot, edit in cells.items():
-            if not edit.keeps_content:
-                self._put(sheet, spot, edit)
             if edit.look is not None:
                 restyle(self._book, sheet, spot, edit.look)
+            if not edit.keeps_content:  # how a day is counted depends on the look
+                self._put(sheet, spot, edit)
         values = {spot_of(cell, sheet.part): rows for cell, rows in edits.values.items()}
         self._show(sheet, values | {spot: edit.rows for spot, edit in cells.items() if edit.formula is not None})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import deepcopy
 from typing import TypeAlias
 
@@ -55,7 +56,7 @@ def restyle(book: Book, sheet: Sheet, spot: Spot, look: CellLook) -> None:
 
 def _change(style: etree._Element, styles: Styles, look: CellLook) -> None:
     if look.format is not UNSET:
-        _set(style, "numFmtId", "applyNumberFormat", styles.format(look.format) if look.format else 0)
+        _set(style, "numFmtId", "applyNumberFormat", styles.format(excel_format(look.format)) if look.format else 0)
     fonts = {
         "b": _flag(look.bold),
         "i": _flag(look.italic),
@@ -74,6 +75,20 @@ def _change(style: etree._Element, styles: Styles, look: CellLook) -> None:
         fill = _fill(look.fill_color) if look.fill_color else None
         _set(style, "fillId", "applyFill", 0 if fill is None else styles.added("fills", fill))
     _align(style, look)
+
+
+_OWN_CODES = {"hhhh": "[h]", "a": "AM/PM", "qq": "mmm", "qqqq": "mmm"}
+"""Codes of the component's alone, and what Excel has for them; it knows no quarters."""
+_CODE = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|[A-Za-z]+')
+
+
+def excel_format(code: str) -> str:
+    """The number format that Excel shows as the component does this one.
+
+    >>> excel_format("hhhh:mm:ss"), excel_format('hh:mm a'), excel_format('0 "hhhh"')
+    ('[h]:mm:ss', 'hh:mm AM/PM', '0 "hhhh"')
+    """
+    return _CODE.sub(lambda found: _OWN_CODES.get(found[0], found[0]), code)
 
 
 def _set(style: etree._Element, name: str, flag: str, number: int | None) -> None:

@@ -15,13 +15,19 @@ if TYPE_CHECKING:
     from addin.cli.demo_server import Demo, Sent
     from addin.cli.output import Cells
 
+DEMO_PORT = 8786
+"""Where the backend is looked for first, so that the browser finds the drafts of the last demo again."""
+
 SHOWN_ROWS = 6
 """How many rows of a table are printed."""
 
 
 def demo(
     once: Annotated[bool, typer.Option("--once", help="End after the formulas.")] = False,
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="The backend's port; 0 takes a free one.")] = 0,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65_535, help=f"0 takes any free one; without it the first from {DEMO_PORT} on."),
+    ] = None,
     browser: Annotated[bool, typer.Option(help="Open the sheet in the browser, where there is one.")] = True,
 ) -> None:
     """Try everything on made-up data: no account, no network.
@@ -42,7 +48,7 @@ def demo(
         with console.status("Making up data and starting the service and the backend …"):
             from addin.cli.demo_server import running_demo  # takes seconds to load: say so first
 
-            running = stack.enter_context(running_demo(port=port, sheet=not once))
+            running = stack.enter_context(running_demo(port=port, home=DEMO_PORT, sheet=not once))
         _show(running, console)
         if not once:
             _keep_serving(running, console, browser=browser)

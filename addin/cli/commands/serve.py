@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from addin.cli.backend import ReadyBackend
 
+SHEET_PORT = 8776
+"""Where the sheet's page is looked for first, so that the browser finds the drafts of the last time again."""
+
 
 def serve(
     port: Annotated[int | None, typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.")] = None,
@@ -107,7 +110,10 @@ def _maintenance(backend: ReadyBackend) -> Callable[[], bool]:
 
 def sheet(
     book: Annotated[Path | None, typer.Argument(help="An .xlsx or .xlsm workbook; an empty sheet without one.")] = None,
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.")] = 0,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65_535, help=f"0 takes any free one; without it the first from {SHEET_PORT} on."),
+    ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser, where there is one.")] = True,
     fetch: Annotated[bool, typer.Option("--fetch", help="Only download what the page is made of.")] = False,
 ) -> None:
@@ -138,7 +144,7 @@ def sheet(
     settings = load_settings()
     first = BookToOpen(book.name, _readable(book)) if book else None
     app = create_app(settings, pages_beside=routes(settings, first))
-    listener = serving.listen("127.0.0.1", port)
+    listener = serving.listen_at_home(port, SHEET_PORT)
     url = f"{listener.url}/sheet"
     echo(f"{book.name if book else 'An empty sheet'} with {settings.namespace} functions: {url}")
     if app.state.backend.key is None:

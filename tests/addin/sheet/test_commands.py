@@ -1,11 +1,17 @@
 """`addin sheet` and `addin demo` with the sheet."""
 
 import signal
+import socket
+from contextlib import closing
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from addin.backend.serving import PORTS_TRIED, listen_at_home
+from addin.cli.commands.serve import SHEET_PORT
 from addin.cli.demo_server import running_demo
+from addin.errors import AddinError
 from tests.addin.commands import addin, environment
 from tests.addin.serving import address_in, ctrl_c, started
 from tests.addin.workbook.books import make_book
@@ -19,6 +25,7 @@ def test_a_book_is_served_with_the_users_key_until_told_to_stop(service, tmp_pat
     with started("sheet", str(book), environ=environment(tmp_path, service)) as process:
         url = address_in(process)
         assert url.endswith("/sheet")
+        assert urlsplit(url).port in range(SHEET_PORT, SHEET_PORT + PORTS_TRIED), "where the browser keeps its drafts"
         assert "DS.SIGNAL(1)" in httpx.get(f"{url}/book", trust_env=False).text
         status = httpx.get(url.replace("/sheet", "/status"), trust_env=False).json()
         assert status["key"]["id"] == service.key[-4:]
@@ -27,6 +34,17 @@ def test_a_book_is_served_with_the_users_key_until_told_to_stop(service, tmp_pat
     assert (process.returncode, errors) == (0, "")
     assert printed.endswith("Stopped.\n")
     assert book.read_bytes() == before
+
+
+def test_a_page_has_the_same_port_each_time_and_the_next_one_while_that_is_taken():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        home = free.getsockname()[1]
+    for _ in range(2):
+        with closing(listen_at_home(None, home).socket) as first, closing(listen_at_home(None, home).socket) as second:
+            assert first.getsockname()[1] == home
+            assert second.getsockname()[1] > home
+            with pytest.raises(AddinError, match="Choose another port"):
+                listen_at_home(home, home)
 
 
 @pytest.mark.parametrize(("name", "reason"), [("nothing.xlsx", "no such file"), ("broken.xlsx", "is not an .xlsx")])
