@@ -338,7 +338,7 @@ def spread(found: Iterable[Mapping[Hashable, Cost]]) -> Cost:
         widest = each[0]
         for cost in each[1:]:
             widest = widest | cost
-        total += replace(widest, likely=max(widest.likely, each[0].at_least))  # names most likely exist
+        total += widest
     return total
 
 
