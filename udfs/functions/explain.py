@@ -186,7 +186,7 @@ async def _revision_rows(slug: str) -> list[EvidenceRow]:
 
 
 async def with_pages(name: str, resource: Resource[T], client: AsyncClient) -> tuple[Answer[T], Pages]:
-    """The answer to `resource`, which concerns `name`, and the pages, asked side by side where that is known.
+    """The answer to `resource`, which concerns `name`, and the pages, all asked side by side.
 
     Raises what kept the answer away; what keeps a page away is said in its place.
     """
@@ -194,8 +194,6 @@ async def with_pages(name: str, resource: Resource[T], client: AsyncClient) -> t
     wanted: list[Resource[Page[Any]]] = [PostsResource(), *([] if locked else [WireResource()])]
     found: dict[Resource[Any], Any] = {each: await have(each, max_age_s=EVIDENCE_AGE_S) for each in wanted}
     missing = [each for each in wanted if found[each] is None]
-    if missing and await have(resource, max_age_s=EVER) is None:
-        await need_of(name, resource)  # before pages are asked for in vain: there may be nothing of that name
     asked: list[Asking[Answer[Any]]] = [need_of(name, resource), *map(need, missing)]
     answer, *replies = await gather(asked)
     if isinstance(answer, Exception):

@@ -4,7 +4,7 @@ from dataservice.client import AsyncClient
 from dataservice.models import Post
 from tests.udfs.parts.asking import Canned, cells, records, session_on
 from udfs.cells import ErrorCode
-from udfs.engine.session import Call, Session
+from udfs.engine.session import Session
 from udfs.functions.explain import LOCKED, Subject, posts_citing
 
 START = 1_788_220_800.0
@@ -142,10 +142,3 @@ def test_a_post_names_a_signal_only_by_its_whole_slug_or_name():
     texts = {"a": "wb.gold up", "b": "GOLD PRICE falls", "c": "Gold prices"}
     posts = [Post(slug=slug, body_md=text) for slug, text in texts.items()]
     assert [post.slug for post in posts_citing(subject, [], posts)] == ["a", "b"]
-
-
-async def test_a_name_that_is_nothing_costs_no_wire_and_no_posts(service):
-    async with session_on(service) as session:
-        (outcome,) = await session.answer([Call("EXPLAIN", ("no-such",))])
-    assert outcome.result.message.startswith("no signal 'no-such'")
-    assert not any(path in request for request in service.running.requests for path in ("/wire", "/codex"))
