@@ -12,12 +12,14 @@ export function cellsFor(model) {
   const { toXC } = o_spreadsheet.helpers;
   return {
     target: async () => {
-      const cell = model().getters.getEvaluatedCell(at());
-      return { address: toXC(at().col, at().row), holds: cell.formattedValue };
+      const { getters } = model();
+      const { formattedValue } = getters.getEvaluatedCell(at());
+      // A formula may show nothing.
+      return { address: toXC(at().col, at().row), holds: formattedValue || getters.getCellText(at(), { showFormula: true }) };
     },
     insert: async (formula) => {
       const { isSuccessful } = model().dispatch("UPDATE_CELL", { ...at(), content: formula });
-      if (!isSuccessful) throw new Error("it is locked");
+      if (!isSuccessful) throw new Error("its cell cannot be changed; the line below the cells says why");
       return toXC(at().col, at().row);
     },
     selection: async () => {

@@ -26,17 +26,17 @@ let isFilling = false;
 /**
  * Do long work with pauses in it.
  * @param {Iterable<number>} steps none of which takes long; each tells how much is done, 1 at the end
- * @param {(done: number) => void} paused told before each pause
+ * @param {(done: number) => void} paused told after each pause; what it throws ends the work
  */
 export async function withPauses(steps, paused) {
   let beganMs = performance.now();
   for (const done of steps) {
     if (performance.now() - beganMs < BUSY_MS) continue;
-    paused(done);
     await new Promise((go) => {
       waiting.push(() => go(undefined));
       soon();
     });
+    paused(done);
     beganMs = performance.now();
   }
 }

@@ -51,17 +51,15 @@ const SHOWN_ONLY = new Map([
   ["CREATE_NAMED_RANGE", "name"],
 ]);
 
-/** The book whose commands are judged: none while one is read. @type {import("./book.js").Book | null} */
-let judged = null;
 /** @type {(sentence: string) => void} */
 let refuse = () => {};
 let changed = () => {};
 /** @type {(cell: { sheetId: string, col: number, row: number }) => void} */
 let entered = () => {};
 
-/** @param {import("./book.js").Book | null} book */
+/** Judge the commands to a book from now on: none does so while it is read. @param {import("./book.js").Book} book */
 export function judge(book) {
-  judged = book;
+  book.model.handlers.find((/** @type {any} */ handler) => handler instanceof KeptFiles).book = book;
 }
 
 /**
@@ -80,12 +78,15 @@ export function keepFiles(refused, done, formulaEntered) {
 class KeptFiles extends o_spreadsheet.CorePlugin {
   static getters = ["getShownOnly"];
 
+  /** @type {import("./book.js").Book | null} */
+  book = null;
+
   /** By what it is called, how often it was made. The component undoes this with the command. @type {Record<string, number>} */
   shownOnly = {};
 
   /** @param {any} command */
   allowDispatch(command) {
-    const sentence = judged === null ? null : refusal(command, judged);
+    const sentence = this.book === null ? null : refusal(command, this.book);
     if (sentence === null) return "Success";
     refuse(sentence);
     return "Readonly";
@@ -93,7 +94,7 @@ class KeptFiles extends o_spreadsheet.CorePlugin {
 
   /** @param {any} command */
   handle(command) {
-    if (judged === null) return;
+    if (this.book === null) return;
     if (o_spreadsheet.isCoreCommand(command) || command.type === "UNDO" || command.type === "REDO") changed();
     if (command.type === "UPDATE_CELL" && String(command.content).startsWith("=")) entered(command);
     const what = SHOWN_ONLY.get(command.type);

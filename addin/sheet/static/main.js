@@ -83,7 +83,7 @@ async function start() {
   if (!status.key.set) line.complain("No API key is set: cells will say so. Keep one with: addin key set");
   globalThis.sheet = { calls, drafts, refresh, open, copy, stop: () => calls.stop(), host: cellsFor(() => book.model), get book() { return book; } };
   listen();
-  if (turn === chosen) await show(new Book(opened, opened.content ?? "", worker));
+  if (turn === chosen) await show(new Book(opened, opened.content ?? "", worker), turn);
   document.documentElement.dataset.ready = "";
   void offerDraft();
 }
@@ -108,9 +108,9 @@ async function restore(draft) {
   try {
     const opened = await DataServiceAddin.ask("sheet/open", { name: draft.name, content: draft.content });
     if (turn !== chosen) return;
-    await show(new Book({ ...opened, is_blank: draft.isBlank }, draft.content, worker), draft);
+    await show(new Book({ ...opened, is_blank: draft.isBlank }, draft.content, worker), turn, draft);
   } catch (error) {
-    line.complain(`The draft cannot be opened. ${whyNotOpened(draft.name, error)}`);
+    if (turn === chosen) line.complain(`The draft cannot be opened. ${whyNotOpened(draft.name, error)}`);
   }
   void offerDraft();
 }
@@ -121,27 +121,33 @@ function mayLeave() {
 }
 
 /**
- * Show a book in place of the one that is open, which stays if this one cannot be read.
+ * Show a book in place of the one that is open, which stays if this one cannot be read, or another is chosen meanwhile.
  * @param {Book} next
+ * @param {number} turn its number
  * @param {import("./drafts.js").Draft} [draft] what had been changed in it
  */
-async function show(next, draft) {
+async function show(next, turn, draft) {
+  const wasUnsaved = drafts.isUnsaved;
+  let isWanted = false;
   try {
     coming = next;
     calls.holding = true;
-    judge(null);
-    next = await readable(next);
+    calls.held.clear();
+    next = await readable(next, turn);
     if (draft !== undefined) next.changes?.apply(draft.sheets);
     await drafts.write();
+    // Who changed the open book meanwhile was not asked before.
+    isWanted = turn === chosen && (wasUnsaved || mayLeave());
   } catch (error) {
-    coming = null;
-    book?.evaluate(null); // what was answered meanwhile was not shown
-    throw error;
+    if (turn === chosen) throw error;
   } finally {
-    coming = null;
-    judge(book ?? null);
-    void line.busyWith("");
+    if (turn === chosen) {
+      coming = null;
+      void line.busyWith("");
+      if (!isWanted) goOn();
+    }
   }
+  if (!isWanted) return;
   judge(next);
   book?.close();
   book = next;
@@ -163,6 +169,13 @@ async function show(next, draft) {
   void askBeforeSpending(calls);
 }
 
+/** Go on with the open book after another one was not shown: what was answered meanwhile is shown now. */
+function goOn() {
+  calls.held.clear();
+  book?.evaluate(null); // what waits because the file has its value is held again
+  void askBeforeSpending(calls);
+}
+
 /** The user changed something. */
 function changed() {
   drafts.changed();
@@ -180,22 +193,29 @@ async function display() {
 /**
  * The book as it is read: without its charts, tables and rules if the component cannot read them.
  * @param {Book} next
+ * @param {number} turn its number; the reading ends when another one is chosen
  */
-async function readable(next) {
-  const progressed = (/** @type {number} */ part) => line.progressed(`Reading ${next.name}`, part);
+async function readable(next, turn) {
+  const progressed = (/** @type {number} */ part) => {
+    if (turn !== chosen) throw new Error("another book was chosen");
+    line.progressed(`Reading ${next.name}`, part);
+  };
   try {
     await next.read(progressed);
     return next;
-  } catch {
+  } catch (error) {
+    if (turn !== chosen) throw error;
     const { name, content, isBlank } = next;
     const opened = await DataServiceAddin.ask("sheet/open", { name, content, plain: true });
+    if (turn !== chosen) throw error;
     coming = new Book({ ...opened, is_blank: isBlank, is_plain: true }, content, worker);
+    const plain = coming;
     try {
-      await coming.read(progressed);
+      await plain.read(progressed);
     } catch (error) {
       throw new Error("the sheet's component cannot read it. The file is unchanged; open it in Excel or LibreOffice Calc", { cause: error });
     }
-    return coming;
+    return plain;
   }
 }
 
@@ -258,7 +278,7 @@ async function open(file) {
     const content = base64(new Uint8Array(await file.arrayBuffer()));
     const opened = await DataServiceAddin.ask("sheet/open", { name: file.name, content });
     if (turn !== chosen) return; // another one was chosen meanwhile
-    await show(new Book(opened, content, worker));
+    await show(new Book(opened, content, worker), turn);
   } catch (error) {
     if (turn === chosen) line.complain(whyNotOpened(file.name, error));
   } finally {

@@ -1,5 +1,6 @@
 """Books that are opened after others in one page: each shows what it would show in a page of its own."""
 
+import asyncio
 from base64 import b64encode
 
 import pytest
@@ -54,3 +55,64 @@ def test_a_book_that_is_opened_again_shows_no_old_results_beside_new_values(chro
         assert page.tab.evaluate("() => sheet.book.notes") == ""
         page.download(tmp_path / "copy.xlsx")
     assert values(tmp_path / "copy.xlsx", "Sheet1", *CELLS) == first
+
+
+WHILE_READING = """async ([bytes, sent]) => {
+  const file = (name) => new File([Uint8Array.from(atob(bytes[name]), (letter) => letter.charCodeAt(0))], name);
+  const state = { isRead: false };
+  const reading = sheet.open(file("large.xlsx")).then(() => (state.isRead = true));
+  while (!state.isRead && !document.getElementById("loading").textContent.startsWith("Reading large")) {
+    await new Promise((go) => setTimeout(go, 0));
+  }
+  const { model } = sheet.book;
+  const done = sent.map((command) => model.dispatch(command.type, command).isSuccessful);
+  const found = { wasRead: state.isRead, done, isUnsaved: sheet.drafts.isUnsaved };
+  if ("small.xlsx" in bytes) await sheet.open(file("small.xlsx"));
+  await reading;
+  return { ...found, name: sheet.book.name, isKept: sheet.book.model === model };
+}"""
+
+
+def while_reading(page, tmp_path, *commands, **others):
+    """Open a large book, and do something else while it is read."""
+    make_book(tmp_path / "large.xlsx", {f"{column}{row}": row for column in "ABCDEFGH" for row in range(1, 3_000)})
+    for name, cells in others.items():
+        make_book(tmp_path / f"{name}.xlsx", cells)
+    paths = [tmp_path / f"{name}.xlsx" for name in ("large", *others)]
+    found = page.tab.evaluate(
+        WHILE_READING, [{path.name: b64encode(path.read_bytes()).decode() for path in paths}, commands]
+    )
+    assert not found["wasRead"]
+    return found
+
+
+def test_the_book_that_was_chosen_last_is_shown_however_long_another_one_takes(chromium, service, tmp_path):
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
+        found = while_reading(page, tmp_path, small={"A1": 5, "A2": "=A1*2"})
+        assert found["name"] == "small.xlsx"
+        assert page.values("A1", "A2") == [5, 10]
+        assert page.tab.evaluate("() => document.getElementById('loading').textContent") == ""
+
+
+def test_the_open_book_is_guarded_while_another_one_is_read(chromium, service, tmp_path):
+    book = make_book(tmp_path / "book.xlsx", {"A1": 1, "A2": 2})
+    edit = {"type": "UPDATE_CELL", "sheetId": "Sheet1", "col": 0, "row": 7, "content": "typed"}
+    row = {"type": "REMOVE_COLUMNS_ROWS", "sheetId": "Sheet1", "sheetName": "Sheet1", "dimension": "ROW"}
+    with sheet_server(service, tmp_path, book) as url, opened_sheet(chromium, url) as page:
+        asked = []
+        page.tab.hear("dialog", lambda it: (asked.append(it.message), asyncio.ensure_future(it.dismiss())))
+        found = while_reading(page, tmp_path, edit, {**row, "elements": [1]})
+        assert found["done"] == [True, False], "a cell may be changed, no row of the file deleted"
+        assert found["isUnsaved"]
+        assert (len(asked), found["name"], found["isKept"]) == (1, "book.xlsx", True), "it is not left unasked"
+        assert page.values("A2", "A8") == [2, "typed"]
+
+
+def test_a_formula_that_shows_nothing_is_something_that_an_insert_would_replace(chromium, service, tmp_path):
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
+        page.put({"B2": '=IF(1=1,"","x")'})
+        page.select("B2")
+        assert page.cell("B2")["shown"] == ""
+        assert page.tab.evaluate("() => sheet.host.target()") == {"address": "B2", "holds": '=IF(1=1,"","x")'}
+        page.select("B3")
+        assert page.tab.evaluate("() => sheet.host.target()") == {"address": "B3", "holds": ""}
