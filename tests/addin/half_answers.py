@@ -9,19 +9,23 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 
+from udfs.errors import PROBE_ADVICE
+
 HTML = b"<html><body><h1>Sign in to the guests' network</h1></body></html>"
 
 LATE = ("no whole answer in time: the service or the network is slow", "no answer within 1 s")
 REASONS = {
     "half": ("the connection broke", *LATE),
     "stall": LATE,
-    "html": ("a web page came instead of data; sign in to the network or its proxy, or correct the service's address",),
+    "html": ("a web page came instead of data",),
 }
 """The faults, and what is said of each; broken off again and again, it ends with the deadline, here 1 s."""
 
 
 def is_told(fault: str, said: str, advice: str = "try Refresh in a minute") -> bool:
-    """Whether a message is the one sentence for this fault."""
+    """Whether a message is the one sentence for this fault; a page in the place of what was answered is no network's."""
+    if fault == "html":
+        return said in [f"the service's answer cannot be used ({why}); {PROBE_ADVICE}" for why in REASONS[fault]]
     return said in [f"the service did not answer ({why}); {advice}" for why in REASONS[fault]]
 
 
