@@ -97,7 +97,14 @@ class UnavailableError(DataServiceError):
 
 
 class ConnectionFailedError(UnavailableError):
-    """No connection to the service, or it broke before the answer was whole."""
+    """No connection to the service, or it broke before the answer was whole.
+
+    `needs_repair`: it stays so until somebody mends what the message names, such as an address or a certificate.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None, path: str = "", needs_repair: bool = False) -> None:
+        super().__init__(message, status=status, path=path)
+        self.needs_repair = needs_repair
 
 
 class DeadlineExceededError(UnavailableError):

@@ -17,6 +17,7 @@ from typing import Self
 from dataservice.errors import (
     AuthenticationError,
     BudgetError,
+    ConnectionFailedError,
     DataServiceError,
     InterceptedError,
     MalformedAnswerError,
@@ -174,9 +175,18 @@ def reason(error: DataServiceError, function: str) -> str:
             return f"not loaded: {error.message}"
         case BudgetError():
             return f"not asked: {error.message}"
-        case MalformedAnswerError() if not isinstance(error, InterceptedError):
-            return f"the service's answer cannot be used ({error.message}); {PROBE_ADVICE}"
         case UnavailableError():
-            return f"the service did not answer ({error.message}); try Refresh in a minute"
+            return _unavailable(error)
         case _:
             return f"the service refused the request ({error.message})"
+
+
+def _unavailable(error: UnavailableError) -> str:
+    """Return why there was no answer, and the advice that fits: a further try helps only where nothing is broken."""
+    match error:
+        case InterceptedError() | ConnectionFailedError(needs_repair=True):
+            return f"the service did not answer ({error.message}); press Refresh after that"
+        case MalformedAnswerError():
+            return f"the service's answer cannot be used ({error.message}); {PROBE_ADVICE}"
+        case _:
+            return f"the service did not answer ({error.message}); try Refresh in a minute"

@@ -41,6 +41,7 @@ _WORDS = {
     "set one with `addin key set` or in the task pane": "the user must set one with `addin key set`",
     "set a valid one with `addin key set` or in the task pane": "the user must set a valid one with `addin key set`",
     "try Refresh in a minute": "try again in a minute",
+    "press Refresh after that": "try again after that",
     "not a range": "not a list",
     "TRUE or FALSE": "true or false",
 }

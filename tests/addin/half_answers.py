@@ -23,7 +23,7 @@ REASONS = {
 
 
 def is_told(fault: str, said: str, advice: str = "try Refresh in a minute") -> bool:
-    """Whether a message is the one sentence for this fault; a page in the place of what was answered is no network's."""
+    """Whether a message is the one sentence for this fault; a page after answers is no network's."""
     if fault == "html":
         return said in [f"the service's answer cannot be used ({why}); {PROBE_ADVICE}" for why in REASONS[fault]]
     return said in [f"the service did not answer ({why}); {advice}" for why in REASONS[fault]]

@@ -64,6 +64,14 @@ def test_every_error_of_the_client_is_no_data_with_a_sentence(kind):
     assert 10 < len(shown.message) < 200
 
 
+@pytest.mark.parametrize(
+    "error", [errors.ConnectionFailedError("check the date", needs_repair=True), errors.InterceptedError("sign in")]
+)
+def test_what_somebody_has_to_mend_first_advises_no_refresh_in_a_minute(error):
+    assert reason(error, "X") == f"the service did not answer ({error.message}); press Refresh after that"
+    assert reason(errors.ConnectionFailedError("the connection broke"), "X").endswith("; try Refresh in a minute")
+
+
 def test_a_tier_that_is_not_known_is_left_out():
     assert reason(errors.TierError("no"), "WIRE") == "WIRE needs the Pro tier"
 

@@ -141,6 +141,10 @@ class CircuitBreaker:
         self._failing: set[Resource[Any] | None] = set()
         self._unauthorized: set[Resource[Any] | Endpoint] = set()
         """What was refused with 401 since the last good answer."""
+        self._unauthorized_at: set[Endpoint] = set()
+        """The endpoints that did so."""
+        self._opened: set[Endpoint] = set()
+        """Those that the key was seen to open."""
         self._resources: LRUCache[Resource[Any], OpenBreaker] = LRUCache(MAX_RESOURCES)
         self._alike = RepeatedFailureGuard()
         self._wire: OpenBreaker | None = None
@@ -210,12 +214,21 @@ class CircuitBreaker:
     def _unauthorized_once_more(
         self, error: DataServiceError, resource: Resource[Any] | None, endpoint: Endpoint, now: float
     ) -> None:
-        """A 401 may be about one signal: several in a row of different ones are about the key, as is that of a list."""
+        """A 401 may be about one signal: several in a row of different ones are about the key, as is that of a list.
+
+        They are about their endpoint where that is the only one, and the key opened others but never this one.
+        """
         one, is_new_key = _signal_of(resource), isinstance(error, AuthenticationError)
         about = SignalResource(one.slug) if isinstance(one, SignalResource | HistoryResource) else endpoint
         self._unauthorized.add(about)
+        self._unauthorized_at.add(endpoint)
+        is_alone = self._unauthorized_at == {endpoint}
+        is_of_endpoint = is_alone and bool(self._opened) and endpoint not in self._opened
         enough = UNAUTHORIZED if is_new_key else UNAUTHORIZED_WHERE_ANSWERED
-        if len(self._unauthorized) >= enough or (is_new_key and one is None and endpoint is not Endpoint.WIRE):
+        if len(self._unauthorized) >= enough and is_of_endpoint:
+            told = f"HTTP 401 for all of {endpoint}: the key does not open it"
+            self._endpoints[endpoint] = OpenBreaker(RejectedError(told, status=401, path=error.path), next_utc_day(now))
+        elif len(self._unauthorized) >= enough or (is_new_key and one is None and endpoint is not Endpoint.WIRE):
             self._key = OpenBreaker(AuthenticationError(KEY_REFUSED, status=401, path=error.path), next_utc_day(now))
         elif one is not None:
             self._resources[one] = OpenBreaker(error, now + NEGATIVE_TTL_S)
@@ -230,6 +243,7 @@ class CircuitBreaker:
                     told = RejectedError(f"HTTP 401 for signal {one.slug!r}: the key does not open it", status=401)
                     self._resources[one] = replace(found, error=told.at(found.error.path))
         self._unauthorized.clear()
+        self._unauthorized_at.clear()
 
     def attempt_failed(self, error: DataServiceError, resource: Resource[Any] | None, now: float) -> None:
         """Remember that the service failed on `resource`, which may be tried again.
@@ -247,6 +261,7 @@ class CircuitBreaker:
         self._failing.clear()
         self._key_opens_others()
         if endpoint is not None:
+            self._opened.add(endpoint)
             self._alike.answered(endpoint)
         if resource is not None and self._resources:
             self._resources.pop(resource, None)
@@ -257,6 +272,7 @@ class CircuitBreaker:
         self.is_wire_open = False
         self._failing.clear()
         self._unauthorized.clear()
+        self._unauthorized_at.clear()
         self._endpoints.clear()
         self._resources.clear()
         self._alike.reset()

@@ -266,7 +266,7 @@ def proxy_to(base_url: str) -> Proxy | None:
         url = URL()
     if not url.host or url.scheme not in {"http", "https"}:
         problem = "the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY cannot be used: give it as http://host:port"
-        raise ConnectionFailedError(problem)
+        raise ConnectionFailedError(problem, needs_repair=True)
     options: dict[str, Any] = {"proxy": url.with_user(None)}
     headers: dict[str, str] = {}
     if url.user is not None:

@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 import httpx
 import msgspec
 
-from dataservice.client.contract.forms import says_unknown
+from dataservice.client.contract.forms import is_pending, says_unknown
 from dataservice.client.contract.quota import Quota, remaining_in
 from dataservice.client.contract.requests import Endpoint, Request
 from dataservice.client.network.connection_errors import ProxyAwayError, RefusedError, UnknownHostError, UntrustedError
@@ -51,6 +51,8 @@ class Failure:
     """Whether the request came too soon: it waits for its turn again."""
     gap_s: float | None = None
     """How long after each other requests may come, where the service tells."""
+    is_prepared: bool = False
+    """Whether the answer is being prepared: only that one is waited for, and it is worth the whole deadline."""
 
 
 NO_TLS = "WRONG_VERSION_NUMBER"
@@ -132,8 +134,7 @@ def _may_come_later(
     Only the quota headers prove that the month is over: else the service, or a gateway, asks to wait.
     """
     if status == httpx.codes.ACCEPTED:
-        prepared = UnavailableError("it still prepares the answer, HTTP 202", status=status, path=path)
-        return Failure(prepared, retryable=True, retry_after_s=wait_s)
+        return _prepared(status, path, wait_s)
     if status == httpx.codes.TOO_MANY_REQUESTS and remaining_in(headers) != 0:
         hurried = UnavailableError("it asks for fewer requests at a time, HTTP 429", status=status, path=path)
         wait_s = told_wait_s(headers, now) if wait_s is None else wait_s
@@ -142,6 +143,11 @@ def _may_come_later(
         failed = ServerFailedError(f"HTTP {status}", status=status, path=path)
         return Failure(failed, retryable=status in RETRIED_STATUSES, retry_after_s=wait_s)
     return None
+
+
+def _prepared(status: int, path: str, wait_s: float | None) -> Failure:
+    error = UnavailableError(f"it still prepares the answer, HTTP {status}", status=status, path=path)
+    return Failure(error, retryable=True, retry_after_s=wait_s, is_prepared=True)
 
 
 def _unauthorized(request: Request, *, has_answered: bool) -> RejectedError:
@@ -167,6 +173,11 @@ def page_in_place(
         return None
     problem = "a web page came instead of data"
     return Failure(_strange(problem, httpx.codes.OK, request.path, has_answered=has_answered))
+
+
+def pending_in_place(request: Request, headers: Mapping[str, str], body: bytes, now: float) -> Failure | None:
+    """The failure that an answer 200 is which says in so many words that it is still being prepared; else None."""
+    return _prepared(httpx.codes.OK, request.path, _retry_after_s(headers, now)) if is_pending(body) else None
 
 
 def _strange(problem: str, status: int, path: str, *, has_answered: bool) -> MalformedAnswerError:
@@ -208,9 +219,11 @@ def failed_exchange(request: Request, error: Exception) -> Failure:
     match error:
         case DataServiceError():
             return Failure(error.at(request.path))
-        case httpx.ProxyError() | httpx.ConnectError() | httpx.ConnectTimeout():
+        case httpx.ProxyError() | httpx.ConnectError() | httpx.ConnectTimeout() | httpx.UnsupportedProtocol():
             problem, retryable = _no_connection(error)
-            return Failure(ConnectionFailedError(problem, path=request.path), retryable=retryable)
+            needs_repair = not retryable or isinstance(error, UnknownHostError)
+            failed = ConnectionFailedError(problem, path=request.path, needs_repair=needs_repair)
+            return Failure(failed, retryable=retryable)
         case TimeoutError() | httpx.TimeoutException():
             return Failure(DeadlineExceededError(TOO_SLOW, path=request.path))
         case httpx.DecodingError():
@@ -224,6 +237,8 @@ def failed_exchange(request: Request, error: Exception) -> Failure:
 def _no_connection(error: httpx.TransportError) -> tuple[str, bool]:
     """Return why there is no connection and what to do about it, and whether there may be one in a moment."""
     match error:
+        case httpx.UnsupportedProtocol():
+            return "its address is none of http or https; correct it", False
         case UnknownHostError():
             return "the name of its address is unknown (DNS); check the address and the network", True
         case RefusedError():

@@ -45,9 +45,6 @@ RESENT_OVER_CLOSED = 3
 LIMITED_TIMES = 20
 """So often a request comes again that was refused for coming too soon: others may take whatever the service allows."""
 
-ACCEPTED_STATUS = 202
-"""An answer that is being prepared: only that one is waited for."""
-
 LEAST_LATENCY_S = 0.1
 """At a pace so many requests may be under way as fit into the time of an answer, and two more."""
 
@@ -288,7 +285,7 @@ class RequestSender:
             self._concurrency.troubled(sent_at, now)
             if outcome.is_limited:
                 self.pacer.refused(sent_at, outcome.retry_after_s, outcome.gap_s)
-            elif outcome.retry_after_s and outcome.error.status != ACCEPTED_STATUS:
+            elif outcome.retry_after_s and not outcome.is_prepared:
                 self.pacer.wait(outcome.retry_after_s)
             return
         self.progress.note(now)
@@ -358,6 +355,5 @@ class RequestSender:
     def _wait_s(self, failure: Failure, attempt: int, context: CallContext) -> float | None:
         if not failure.retryable:
             return None
-        is_prepared = failure.error.status == ACCEPTED_STATUS  # it comes: that is worth the whole deadline
-        policy = RetryPolicy(context.deadline_s) if is_prepared else context.retry_policy
+        policy = RetryPolicy(context.deadline_s) if failure.is_prepared else context.retry_policy
         return policy.wait_s(attempt, context.elapsed_s(self._clock()), self._jitter(), failure.retry_after_s)

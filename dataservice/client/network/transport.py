@@ -17,7 +17,13 @@ from dataservice.client.network.body import ACCEPTED, MAX_ANSWER_BYTES, in_utf8,
 from dataservice.client.network.connection_errors import NoAnswerError
 from dataservice.client.network.connections import Arrival, Connections, SendWatch, plain_headers
 from dataservice.client.network.credentials import ApiKey
-from dataservice.client.network.error_mapping import Failure, failed_answer, failed_exchange, page_in_place
+from dataservice.client.network.error_mapping import (
+    Failure,
+    failed_answer,
+    failed_exchange,
+    page_in_place,
+    pending_in_place,
+)
 from dataservice.client.pacing.pace import told_wait_s
 from dataservice.fair_timeout import FairTimeout
 
@@ -158,7 +164,8 @@ class Transport:
             self._has_answered |= page is None
             self._doubtful_address = self._doubtful_address if page else ""
             wait_s = told_wait_s(headers, now)
-            return Exchange(page or answer, quota, spent=spent, wait_s=wait_s, answer=answer)
+            failure = page or pending_in_place(request, headers, body, now)
+            return Exchange(failure or answer, quota, spent=spent, wait_s=wait_s, answer=answer)
         failure = failed_answer(
             request,
             status,

@@ -74,6 +74,25 @@ def test_a_good_answer_between_them_shows_that_401s_are_about_the_signals():
     assert blocking_error(breaker, OTHER) is None
 
 
+def test_an_endpoint_that_a_key_never_opened_closes_alone_after_several_401s_in_a_row():
+    breaker = CircuitBreaker()
+    breaker.answered(SIGNAL, Endpoint.SIGNAL)
+    for name in "abcd":
+        noted(RejectedError("HTTP 401", status=401), HistoryResource(name), breaker=breaker)
+    assert blocking_error(breaker, SIGNAL) is blocking_error(breaker, OTHER) is None
+    assert "/observations: the key does not open it" in str(blocking_error(breaker, HistoryResource("e")))
+    assert blocking_error(breaker, HistoryResource("e"), MIDNIGHT) is None
+
+
+def test_401s_of_a_second_endpoint_and_of_one_that_was_open_are_about_the_key():
+    for also in (OTHER, SIGNAL):
+        breaker = CircuitBreaker()
+        breaker.answered(SIGNAL, Endpoint.SIGNAL)
+        for resource in (*map(HistoryResource, "bcd"), also):
+            noted(RejectedError("HTTP 401", status=401), resource, breaker=breaker)
+        assert isinstance(blocking_error(breaker, WIRE), AuthenticationError)
+
+
 def test_a_key_that_opened_others_before_counts_as_refused_after_several_401s_in_a_row():
     breaker = CircuitBreaker()
     for name in "abcd":

@@ -11,6 +11,7 @@ import pytest
 
 from dataservice.client import AsyncClient, HistoryResource, IndicesResource, SignalResource, WireResource
 from dataservice.client.network.call_context import ATTEMPTS
+from dataservice.client.network.connection_errors import RefusedError, UnknownHostError, UntrustedError
 from dataservice.errors import (
     AuthenticationError,
     ConnectionFailedError,
@@ -121,6 +122,30 @@ async def test_what_is_being_prepared_is_asked_for_again_and_holds_up_no_other()
     assert len(service.requests) == 3
 
 
+@pytest.mark.parametrize(
+    "said", [{"status": "pending"}, {"status": "Processing", "data": None}, {"data": {"state": "queued", "id": "j1"}}]
+)
+async def test_an_answer_that_only_says_it_is_being_prepared_is_waited_for_within_the_deadline(said):
+    pending = httpx.Response(200, json=said, headers={"retry-after": "3", **quota()})
+    clock, service = Clock(), Scripted.saying([pending, pending, answer(signal())])
+    async with service.client(clock, sleep=clock.sleep) as client:
+        assert (await client.read(SIGNAL)).value.latest.value == 1.0
+    assert len(service.requests) == 3
+    clock, service = Clock(), Scripted.saying([pending])
+    async with service.client(clock, sleep=clock.sleep) as client:
+        before = clock.now
+        with pytest.raises(UnavailableError, match="it still prepares the answer"):
+            await client.read(SIGNAL)
+        assert clock.now - before <= 20.0
+
+
+async def test_a_signal_whose_own_status_is_pending_is_an_answer():
+    service = Scripted.saying([answer(signal() | {"status": "pending"})])
+    async with service.client() as client:
+        assert (await client.read(SIGNAL)).value.latest.value == 1.0
+    assert len(service.requests) == 1
+
+
 async def test_another_server_error_is_not_tried_again():
     service = Scripted.saying([refusal(507)])
     async with service.client() as client:
@@ -143,6 +168,22 @@ async def test_without_a_connection_there_is_an_error_that_says_so():
     async with Scripted.saying([httpx.ConnectError("x")]).client() as client:
         with pytest.raises(ConnectionFailedError, match="no connection"):
             await client.read(SIGNAL)
+
+
+@pytest.mark.parametrize(
+    ("error", "needs_repair"),
+    [
+        (UntrustedError("certificate has expired"), True),
+        (httpx.UnsupportedProtocol("ftp"), True),
+        (UnknownHostError("no such name"), True),
+        (RefusedError("refused"), False),
+    ],
+)
+async def test_what_stays_so_until_somebody_mends_it_says_so(error, needs_repair):
+    async with Scripted.saying([error]).client() as client:
+        with pytest.raises(ConnectionFailedError) as raised:
+            await client.read(SIGNAL)
+    assert raised.value.needs_repair is needs_repair
 
 
 async def test_a_service_in_a_hurry_is_given_the_time_it_asks_for():
