@@ -90,22 +90,15 @@ async def admitted_body(
     """
     key, account = await _key(request, backend), account_of(request)
     is_guest = key is None and backend.settings.per_user_keys
-    if is_guest and needs_proof:
-        raise HTTPException(401, "no API key was sent; this backend works on books and formulas for users with a key")
-    if is_guest and declared_bytes(request) > GUEST_BYTES:
-        raise HTTPException(401, f"no API key was sent; a request of more than {GUEST_BYTES:,} bytes needs one")
+    if is_guest:
+        _refuse_to_guests(request, needs_proof=needs_proof)
     async with AsyncExitStack() as stack:
 
         async def opened(*, must_be_proven: bool) -> Tenant:
             tenant = await stack.enter_async_context(backend.tenant(key, address_of(request)))
             if must_be_proven:
-                await paid(tenant)
+                await _proven(request, backend, tenant)
             return tenant
-
-        async def paid(tenant: Tenant) -> None:
-            if not backend.trusts(tenant):
-                await _prove(tenant)
-            _pay(request, backend, tenant)
 
         if backend.knows(key) or declared_bytes(request) > UNPROVEN_BYTES:
             tenant = await opened(must_be_proven=True)
@@ -125,9 +118,24 @@ async def admitted_body(
         except HTTPException:
             if account.is_proven or is_guest:
                 raise
-            await paid(tenant)
+            await _proven(request, backend, tenant)
             await account.grow_in_turn(VALUE_BYTES * values)
         yield tenant, body
+
+
+def _refuse_to_guests(request: Request, *, needs_proof: bool) -> None:
+    """Raise what only users with a key may have: much time, and large requests."""
+    if needs_proof:
+        raise HTTPException(401, "no API key was sent; this backend works on books and formulas for users with a key")
+    if declared_bytes(request) > GUEST_BYTES:
+        raise HTTPException(401, f"no API key was sent; a request of more than {GUEST_BYTES:,} bytes needs one")
+
+
+async def _proven(request: Request, backend: BackendState, tenant: Tenant) -> None:
+    """Let the key pay once the service has accepted it."""
+    if not backend.trusts(tenant):
+        await _prove(tenant)
+    _pay(request, backend, tenant)
 
 
 def _pay(request: Request, backend: BackendState, tenant: Tenant) -> None:

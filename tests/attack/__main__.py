@@ -114,14 +114,24 @@ PLAN = [
     Planned("… behind Sentinels", "hosted.shared_store --kind sentinel --seed 2", "--signals", 1_000, 150),
     Planned("… in a cluster", "hosted.shared_store --kind cluster --seed 3", "--signals", 1_000, 150),
     Planned("Backends and workers restarted behind nginx", "hosted.rolling --seed 1", "--calls", 5_000, 200),
-    Planned("Upgrades and rollbacks on a kept Redis", "hosted.upgrade --before HEAD~100", "--users", 3, 120),
+    Planned("Upgrades and rollbacks on a kept Redis", "hosted.operated.upgrade --before HEAD~100", "--users", 3, 120),
     Planned("Sign-outs and stops while stores fail", "hosted.revocations --seed 1", "--rounds", 45, 300),
     Planned(
-        "Incidents of the operations page, ended by its commands", "hosted.incidents", "--rounds", 1, 200, is_alone=True
+        "Incidents of the operations page, ended by its commands",
+        "hosted.operated.incidents",
+        "--rounds",
+        1,
+        200,
+        is_alone=True,
     ),
-    Planned("A deploy by the operations page, on an empty machine", "hosted.first_deploy", "--deploys", 1, 90),
+    Planned("A deploy by the operations page, on an empty machine", "hosted.operated.first_deploy", "--deploys", 1, 90),
     Planned(
-        "Mornings foretold by few, and what Prometheus counts", "hosted.mornings", "--users", 300, 300, is_alone=True
+        "Mornings foretold by few, and what Prometheus counts",
+        "hosted.operated.mornings",
+        "--users",
+        300,
+        300,
+        is_alone=True,
     ),
     Planned("Callers who do not read their answers", "hosted.unread", "--callers", 400, 500, is_alone=True),
     Planned("Soak: one backend under load, in seconds", "hosted.soak --seed 1", "--seconds", 1800, 1800, is_alone=True),

@@ -41,10 +41,7 @@ from dataservice.client import (
     WireResource,
 )
 from dataservice.client.cache.recent import is_whole, newest_alone, with_history
-from dataservice.client.contract import HISTORY_LIMIT, narrowed
-from dataservice.client.contract.completeness.density import detail_may_be_thin
-from dataservice.client.contract.completeness.evidence import NOTHING_SEEN
-from dataservice.client.contract.completeness.sources import SEVERAL
+from dataservice.client.contract import HISTORY_LIMIT, NOTHING_SEEN, SEVERAL, detail_may_be_thin, narrowed
 from dataservice.client.cost import NOTHING, POSSIBLY_ONE, UNKNOWN
 from dataservice.errors import DataServiceError, NotFoundError
 from dataservice.models import Observation, Signal

@@ -27,28 +27,22 @@ def loadtest(
     cells: Annotated[int, typer.Option(min=1, max=100_000, help="Cells in the batch of each of them.")] = 500,
     large: Annotated[int, typer.Option(min=0, max=100_000, help="Cells of one more user, beside them.")] = 0,
     rounds: Annotated[int, typer.Option(min=1, max=1_000, help="How often all of them recalculate.")] = 3,
-    within: Annotated[
-        float, typer.Option(min=0, help="Seconds in which they come in the morning; 0: all at once.")
-    ] = 0,
+    within: Annotated[float, typer.Option(min=0, help="Seconds in which they come; 0: all at once.")] = 0,
     cold: Annotated[bool, typer.Option("--cold", help="Let the backend named ask for everything again first.")] = False,
-    predict: Annotated[
-        int, typer.Option(min=0, max=100_000, help="Tell from these users how long so many would wait.")
-    ] = 0,
+    predict: Annotated[int, typer.Option(min=0, max=100_000, help="Tell how long so many would wait.")] = 0,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Workers of the made-up backend.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Simulate many users who open workbooks and recalculate at once, and show how long they wait.
 
-    In the morning each user's cells are loaded from the service, nine signals each: the made-up backend begins with an
-    empty cache. A backend that is named asks for what it does not know, with --cold for everything again, which costs
-    each key nine requests. The rounds after that spend none. Those who come --within some seconds come mostly in the
-    middle of them. With --predict the users come all at once, and the waits of so many more are told from theirs.
+    In the morning each user's nine signals are loaded: the made-up backend has an empty cache, and one that is named
+    asks for what it does not know, with --cold for all. The rounds after that spend nothing. Those who come --within
+    some seconds come mostly in the middle. With --predict all come at once, and the waits of more are told from theirs.
 
     \b
     Examples:
       addin loadtest
       addin loadtest --users 200 --large 100000
-      addin loadtest --users 300 --within 60 --workers 4
       addin loadtest --users 40 --predict 300 --within 60 --workers 4
       addin loadtest https://addin.example.com --keys keys.txt --users 50
     """
@@ -74,8 +68,8 @@ def loadtest(
         report = asyncio.run(run(plan, lambda line: echo(line, err=True)))
     if as_json:
         print_json(report.members())
-        return
-    _print(report)
+    else:
+        _print(report)
 
 
 def _address_in(url: str, *, with_keys: bool) -> str:

@@ -1,5 +1,8 @@
 """The contract as values: resources, requests, decoded answers, paging, quota."""
 
+from dataservice.client.contract.completeness.density import detail_may_be_thin
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN
+from dataservice.client.contract.completeness.sources import SEVERAL
 from dataservice.client.contract.dates import DAYS, FORMS, HOURS, MONTHS, Back, PeriodEnd, ToDate, date_in, moment_of
 from dataservice.client.contract.nearest import COMPARED, NearestNames
 from dataservice.client.contract.profile import Profile
@@ -18,7 +21,9 @@ __all__ = [
     "HOURS",
     "LIST_LIMIT",
     "MONTHS",
+    "NOTHING_SEEN",
     "OBSERVATIONS_LIMIT",
+    "SEVERAL",
     "WIDEST",
     "Back",
     "Collection",
@@ -31,6 +36,7 @@ __all__ = [
     "Window",
     "date_in",
     "day_after",
+    "detail_may_be_thin",
     "first_request",
     "moment_of",
     "narrowed",

@@ -1,6 +1,6 @@
 """An upgrade and a rollback on a kept Redis: nothing is bought again, and nobody is let in or locked out by it.
 
-python -m tests.attack.hosted.upgrade --users 3 --before HEAD~100
+python -m tests.attack.hosted.operated.upgrade --users 3 --before HEAD~100
 
 Users with keys of their own sign in at a backend of an earlier commit, store their keys, fill a sheet, and one of them
 is stopped. The backend is replaced by this version, on the same Redis and with an empty cache folder, as on a new

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from tests.attack.hosted.mornings import Seen, counted, predicted
+from tests.attack.hosted.operated.mornings import Seen, counted, predicted
 
 
 @pytest.mark.skipif(shutil.which("prometheus") is None, reason="no prometheus on this machine")

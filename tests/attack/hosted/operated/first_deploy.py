@@ -1,6 +1,6 @@
 """The first deploy by the operations page, command by command, on a machine that has nothing of ours.
 
-python -m tests.attack.hosted.first_deploy --deploys 1
+python -m tests.attack.hosted.operated.first_deploy --deploys 1
 
 The machine is this one's system with a layer of its own over it, in a network of its own: what the commands write stays
 in the layer. The service and the sign-in provider are on that network, too. Then somebody signs in by https through
@@ -29,7 +29,7 @@ from dataservice.server import Store, import_directory, running, write_sample
 from tests.addin.backend.sign_in.identity_provider import CLIENT_ID, CLIENT_SECRET, provider
 from tests.attack.parts.told import Told, conclude
 
-PROJECT = Path(__file__).resolve().parents[3]
+PROJECT = Path(__file__).resolve().parents[4]
 PAGE = PROJECT / "docs" / "operations.md"
 HOST = "addin.example.com"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

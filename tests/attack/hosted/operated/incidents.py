@@ -1,6 +1,6 @@
 """The incidents of the operations page, made with the real programs, and ended by the page's own commands.
 
-python -m tests.attack.hosted.incidents
+python -m tests.attack.hosted.operated.incidents
 
 A firm's backend of two workers with sign-in, on a Redis, on a service whose data are in PostgreSQL, behind an nginx,
 with its cache on a small disk, watched by Prometheus with the alert rules, which wait a second here. One incident after

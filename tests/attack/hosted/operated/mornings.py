@@ -1,6 +1,6 @@
 """Mornings of many users before workers: what a few foretell, and what Prometheus tells, against what then happens.
 
-python -m tests.attack.hosted.mornings --users 300
+python -m tests.attack.hosted.operated.mornings --users 300
 
 Each user has a key of their own and opens a book that the backend knows nothing of; then all recalculate. A few who
 come at once foretell the waits of all; then all come, to a backend that was just started. Of 120 users on four workers
