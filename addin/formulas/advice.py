@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from addin.formulas.grammar import foreign_reference
+
 _TEXT = re.compile(r'"(?:[^"]|"")*"')
 _ARRAY = re.compile(r"\{[^{}]*\}")
 _CALL = re.compile(r"([^\W\d][\w.]*)\s*\(")
@@ -30,7 +32,9 @@ def advice(formula: str, namespace: str, function_ids: frozenset[str], *, alone:
     bare = _TEXT.sub('""', text)  # what is quoted may hold anything
     if found := _FULL_WIDTH.search(bare):
         return f"{found[0]} is a full-width character; formulas are written with {chr(ord(found[0]) - 0xFEE0)}"
-    return _about_calls(bare, namespace, function_ids, alone) or _about_punctuation(bare, alone)
+    return (
+        _about_calls(bare, namespace, function_ids, alone) or _about_punctuation(bare, alone) or foreign_reference(text)
+    )
 
 
 def _about_calls(bare: str, namespace: str, function_ids: frozenset[str], alone: bool) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from addin.formulas.grammar import foreign_reference
 from addin.formulas.lexer import PLACEHOLDER, Token, is_readable, tokens
 from addin.formulas.shape import shape_of
 from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, UnreadableError, parsed
@@ -14,6 +15,8 @@ def is_formula(text: str) -> bool:
 
     >>> is_formula("SUM(A1:A3)*-2%"), is_formula("1+"), is_formula("SUM(A1"), is_formula("A1 B2 is nice")
     (True, False, False, False)
+    >>> is_formula("SUM({1;2})"), is_formula("SUM(1;2)"), is_formula("SUM(A1:A)")
+    (True, False, False)
     """
     read = _read(text)
     if read is None:
@@ -26,7 +29,20 @@ def is_formula(text: str) -> bool:
 
 def _read(text: str) -> Sequence[Token] | None:
     read = tokens(shape_of(text)[0])
-    return [token for token in read if token.kind != "space"] if is_readable(read) else None
+    if not is_readable(read) or foreign_reference(text) is not None or _has_semicolons(read):
+        return None
+    return [token for token in read if token.kind != "space"]
+
+
+def _has_semicolons(read: Sequence[Token]) -> bool:
+    """Return whether they separate arguments, and not only the rows of arrays."""
+    in_array = False
+    for token in read:
+        if token.kind == "brace":
+            in_array = token.text == "{"
+        elif token.text == ";" and not in_array:
+            return True
+    return False
 
 
 def _expressions(expression: Expression) -> Iterator[Expression]:

@@ -53,8 +53,9 @@ def opened_book(path: Path, *, name: str, namespace: str = "DS", plain: bool = F
     the file; the page shows them until it has its own. `stored`: the same of all other formulas, each with its first
     value only, by which the page's own results are checked. `button`: the cell that refreshes when it is selected, if
     there is one. `active`: the sheet to show, unless it is the first. `kept`: what the page does not show, but a
-    copy keeps. `pivots`: by sheet, the areas that pivot tables fill, in which nothing entered would last. `plain`
-    leaves out everything but cells and their formats, for a component that cannot read the rest.
+    copy keeps. `headers`: by sheet, the headers of tables. `pivots`: by sheet, the areas that pivot tables fill, in
+    which nothing entered would last. `plain` leaves out everything but cells and their formats, for a component that
+    cannot read the rest.
     """
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
@@ -74,8 +75,18 @@ def opened_book(path: Path, *, name: str, namespace: str = "DS", plain: bool = F
             "button": _button(book),
             "active": book.active_tab,
             "kept": kept_only(package),
+            "headers": _headers(book),
             "pivots": {sheet: areas for sheet in sheets if (areas := list(_pivot_areas(book, sheet)))},
         }
+
+
+def _headers(book: Book) -> dict[str, list[str]]:
+    """The headers of tables, by sheet: each names its column in the part of the table and in formulas, too."""
+    found: dict[str, list[str]] = {}
+    for table in book.tables.values():
+        if table.header_rows:
+            found.setdefault(table.sheet, []).append(str(table.rows_of(("#headers",))._replace(sheet=None)))
+    return found
 
 
 def _pivot_areas(book: Book, name: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ import { LOADING, WORKING } from "./calls.js";
 import { Changes, growTo, rowsShown } from "./changes.js";
 import { asExcelShows, contentOf, isDark, showSheet } from "./component.js";
 import { cellsIn, Filling, withPauses } from "./filling.js";
-import { isEqual } from "./proof/saved_value.js";
+import { isEqual, NOT_READ } from "./proof/saved_value.js";
 import { isThere, WorkedOut } from "./proof/worked_out.js";
 
 /** Above so many cells it is faster to compute all of them than to find out what depends on each. */
@@ -14,7 +14,6 @@ const MANY_CELLS = 5_000;
 const UNREADABLE = ["#NAME?", "#BAD_EXPR", "#ERROR", "#N/A"];
 
 const NOT_HERE = "If Excel or Calc know it, they work it out when they open the downloaded copy.";
-const NOT_READ = "This formula cannot be read; most often a bracket, a quote or a separator is missing, or is one too many.";
 
 /** A formula that loads is looked at again after so long. */
 const AGAIN_MS = 300;
@@ -52,6 +51,7 @@ export class Book {
     this.room = new Map();
     this.kept = opened.kept;
     this.pivots = opened.pivots;
+    this.headers = opened.headers;
     /** @type {any} */
     this.model = null;
     /** @type {any} */

@@ -12,6 +12,7 @@ const MOVES = new Map([
   ["MOVE_SHEET", "The sheets of the file cannot be moved"],
 ]);
 const PIVOT = "A cell that a pivot table fills cannot be changed: the table would write its own value there again. Change what it is made from.";
+const HEADER = "The header of a table cannot be changed: the table and its formulas know the column by it. Do that in Excel or LibreOffice Calc.";
 const INSTEAD = "in a sheet that is in the file: formulas, charts and names there rely on it. Do that in Excel or LibreOffice Calc.";
 
 /** Commands that give cells other content. */
@@ -114,7 +115,8 @@ class KeptFiles extends o_spreadsheet.CorePlugin {
  */
 function refusal(command, book) {
   const { changes, model } = book;
-  if (changesPivot(command, book)) return PIVOT;
+  if (changesAny(command, book.pivots)) return PIVOT;
+  if (changesAny(command, book.headers)) return HEADER;
   const what = MOVES.get(command.type);
   if (what === undefined || changes === undefined || !changes.isOpened(command.sheetId)) return null;
   const movesCells = command.type.endsWith("_COLUMNS_ROWS");
@@ -125,12 +127,12 @@ function refusal(command, book) {
 }
 
 /**
- * Whether a command gives a cell that a pivot table fills other content.
+ * Whether a command gives a cell in one of these areas other content.
  * @param {any} command
- * @param {import("./book.js").Book} book
+ * @param {Record<string, string[]>} fixed by sheet
  */
-function changesPivot({ type, sheetId, col, row, content, target = [] }, { pivots }) {
-  const areas = pivots[sheetId];
+function changesAny({ type, sheetId, col, row, content, target = [] }, fixed) {
+  const areas = fixed[sheetId];
   if (areas === undefined || (type === "UPDATE_CELL" && content === undefined) || !CONTENT.has(type)) return false;
   const zones = col === undefined ? target : [{ left: col, right: col, top: row, bottom: row }];
   const { overlap, toZone } = o_spreadsheet.helpers;

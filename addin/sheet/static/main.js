@@ -212,8 +212,8 @@ async function readable(next, turn) {
     const plain = coming;
     try {
       await plain.read(progressed);
-    } catch (error) {
-      throw new Error("the sheet's component cannot read it. The file is unchanged; open it in Excel or LibreOffice Calc", { cause: error });
+    } catch (cause) {
+      throw new Error("the sheet's component cannot read it. The file is unchanged; open it in Excel or LibreOffice Calc", { cause });
     }
     return plain;
   }

@@ -52,6 +52,8 @@ interface OpenedBook {
   kept: Record<string, number>;
   /** By sheet, the areas that pivot tables fill. */
   pivots: Record<string, string[]>;
+  /** By sheet, the headers of tables. */
+  headers: Record<string, string[]>;
 }
 
 /** A value as a copy of the file gets it. */

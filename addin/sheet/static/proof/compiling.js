@@ -1,7 +1,7 @@
 /// <reference path="../types.d.ts" />
 // Every formula that the component reads passes here: whoever can be relied on works it out, and no function is unknown.
 
-import { UNKNOWN } from "./saved_value.js";
+import { NOT_READ, UNKNOWN } from "./saved_value.js";
 
 /** One end of a range: a cell, a column or a row. */
 const END = /^(?:.*!)?\$?(?:[A-Z]{1,3}(?:\$?\d{1,7})?|\d{1,7})$/i;
@@ -13,7 +13,8 @@ const END = /^(?:.*!)?\$?(?:[A-Z]{1,3}(?:\$?\d{1,7})?|\d{1,7})$/i;
 export function relyOnProof(bookOf) {
   const { CompiledFormula } = o_spreadsheet;
   const compile = CompiledFormula.Compile;
-  CompiledFormula.Compile = (/** @type {string} */ text, /** @type {any[]} */ ...rest) => {
+  CompiledFormula.Compile = (/** @type {string} */ typed, /** @type {any[]} */ ...rest) => {
+    const text = withCommas(typed);
     addMissing(text);
     const formula = compile(text, ...rest);
     const original = formula.execute;
@@ -24,12 +25,41 @@ export function relyOnProof(bookOf) {
       const book = isInCell ? bookOf(context.getters) : null;
       return book === null ? run() : book.workedOut.resultOf(this, context, run, range, book.isReading);
     };
+    const [sheetId, getters] = rest;
+    if (isForeign(text)) {
+      const refused = () => ({ value: "#BAD_EXPR", message: NOT_READ });
+      return new CompiledFormula(sheetId, formula.tokens, formula.literalValues, formula.symbols, [], true, text, refused);
+    }
     if (!formula.isBadExpression) return Object.assign(formula, { execute });
     // What the component cannot read, as an error's name or LOG10, may be a formula all the same.
-    const [sheetId, getters] = rest;
     const ranges = referencesIn(text).map((xc) => getters.getRangeFromSheetXC(sheetId, xc));
     return new CompiledFormula(sheetId, formula.tokens, formula.literalValues, formula.symbols, ranges, true, text, execute);
   };
+}
+
+/** What may stand between two arguments, beside what may contain it. */
+const SEPARATOR = /"[^"]*"|'[^']*'|\{[^{}]*\}|[,;]/g;
+
+/** A formula with Excel's separators, if it has semicolons only: a comma beside them may be a decimal one. @param {string} text */
+function withCommas(text) {
+  if (typeof text !== "string" || !text.startsWith("=") || !text.includes(";")) return text;
+  if ([...text.matchAll(SEPARATOR)].some(([found]) => found === ",")) return text;
+  return text.replace(SEPARATOR, (found) => (found === ";" ? "," : found));
+}
+
+/** What a reference looks like, among other things, that Excel's sheets have no cells for, or its grammar no place. */
+const MAY_BE_FOREIGN = /[A-Z]{3}\$?[:\d]|\d{7}|[A-Z]\$?\d+:\$?(?:[A-Z]+(?![A-Z$\d])|\d)|(?:[^A-Z][A-Z]{1,3}|\W\d+):\$?[A-Z]+\$?\d/i;
+const LAST_ROW = 1_048_576;
+const LAST_COLUMN = 16_383;
+
+/** Whether a formula refers to an area such as A1:A, which only the component has, or to what is outside of a sheet. @param {string} text */
+function isForeign(text) {
+  return typeof text === "string" && text.startsWith("=") && MAY_BE_FOREIGN.test(text) && referencesIn(text).some((reference) => {
+    const cells = reference.slice(reference.lastIndexOf("!") + 1).replaceAll("$", "").toUpperCase();
+    const ends = cells.split(":").map((end) => /^([A-Z]*)(\d*)$/.exec(end) ?? []);
+    const kinds = new Set(ends.map(([, column, row]) => `${Boolean(column)} ${Boolean(row)}`));
+    return kinds.size > 1 || ends.some(([, column, row]) => Number(row) > LAST_ROW || (column && o_spreadsheet.helpers.toCartesian(`${column}1`).col > LAST_COLUMN));
+  });
 }
 
 /** The references of a formula that the component cannot read, ranges as a whole. @param {string} text @returns {string[]} */
@@ -37,7 +67,7 @@ function referencesIn(text) {
   const tokens = o_spreadsheet.tokenize(text).filter((/** @type {any} */ { type }) => type !== "SPACE");
   const found = [];
   for (let at = 0; at < tokens.length; at += 1) {
-    if (tokens[at + 1]?.value === ":" && END.test(tokens[at].value) && END.test(tokens[at + 2]?.value)) {
+    if (tokens[at + 1]?.value === ":" && END.test(tokens[at].value) && END.test(tokens[at + 2]?.value) && tokens[at + 3]?.value !== "(") {
       found.push(`${tokens[at].value}:${tokens[at + 2].value}`);
       at += 2;
     } else if (tokens[at].type === "REFERENCE" && tokens[at + 1]?.value !== "(") found.push(tokens[at].value);

@@ -7,6 +7,9 @@ const TOLERANCE = 1e-9;
 /** How the reason begins why a cell has no value. */
 export const NOT_PROVEN = "not proven: ";
 
+/** What a formula says that cannot be read, until the backend knows more. */
+export const NOT_READ = "This formula cannot be read; most often a bracket, a quote or a separator is missing, or is one too many.";
+
 /** How it begins where nobody here knows the function. */
 export const UNKNOWN = "Unknown function: ";
 
