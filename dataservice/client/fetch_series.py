@@ -22,8 +22,11 @@ from dataservice.client.contract import decode
 from dataservice.client.contract.aliases import is_alias, is_named
 from dataservice.client.contract.completeness.density import (
     after_detail,
+    are_moved,
+    check_window,
     detail_may_be_thin,
     is_sparse,
+    same_days,
 )
 from dataservice.client.contract.completeness.evidence import Evidence, Evidences
 from dataservice.client.contract.completeness.longest import (
@@ -55,6 +58,7 @@ from dataservice.errors import (
     NotFoundError,
 )
 from dataservice.models import Signal
+from dataservice.observations import Observations
 
 MOST_EMPTY_DAYS = 15 * 366
 """Parts of windows that are asked for without any observation: who wants older ones tells when they end."""
@@ -69,6 +73,7 @@ class SeriesFetcher(WindowPuller):
     async def detail(self, resource: SignalResource, context: CallContext) -> Answer[SignalDetail]:
         """The detail of a signal, after as many requests as it takes to show one source."""
         value, payload = await self._asked_detail(resource, context)
+        await self._check_windows(resource.slug, value.history, context)
         value, payload = await self._relied_on(resource.slug, value, payload)
         if self._cache.sources.is_apart(resource.slug):
             value = await self._of_windows(resource.slug, value, context)
@@ -171,6 +176,23 @@ class SeriesFetcher(WindowPuller):
         else:
             value = self._details.relied_on(detail, self._evidence.now)
         return (detail, payload) if value is detail else (value, pack(value))
+
+    async def _check_windows(self, slug: str, recent: Observations, context: CallContext) -> None:
+        """Forget what windows told whose rows stand on other days than those of a detail, if shorter ones tell others.
+
+        A service that puts rows at the start of their period does so in long windows alone; what stands on other days
+        in all of them is another source.
+        """
+        resource, told = HistoryResource(slug), self._told(slug)
+        if not is_sparse(recent) or self._cache.sources.is_known(slug) or not are_moved(told, recent):
+            return
+        days = check_window(told)
+        with suppress(DataServiceError):
+            history = self._cache.history_without_detail(slug)
+            history = await self._pull_at_once(resource, history, days, context, is_check=True)
+            if not same_days(told, history.observations, days):
+                await self._part_windows((told.last_day - told.first_day).days)
+                await self._cache.learn(resource, history, lambda _: History.nothing(), self._clock())
 
     async def _detail_of_window(self, signal: Signal, context: CallContext) -> SignalDetail:
         """The detail of a signal out of the window of a year; out of all that there is where nothing is known of it.

@@ -98,6 +98,12 @@ class WindowPuller:
         self._cache.distrust_details()
         await self._learn(self._evidence.now)
 
+    async def _part_windows(self, asked_days: int) -> None:
+        """Ask for windows in parts from now on: one of so many days was thinned out."""
+        seen = self._evidence.now
+        self._evidence.now = replace(seen, thin_over=shorter_parts(asked_days, seen.thin_over), looks_agree=False)
+        await self._learn(self._evidence.now)
+
     def _looks_cut(self, history: History, window: Window, found: Observations, arrived: Observations) -> bool:
         """Return whether what was found of a window looks as if it was cut, alone or with what is known behind it."""
         if self._evidence.now.cuts_windows or looks_cut(arrived.between(None, utc_day(self._clock()))):
@@ -154,8 +160,7 @@ class WindowPuller:
         known = told_lately(history, arrived.window, now, self._cache.rules)
         if leaves_out(found, known) or (days and not same_days(found, known, days)):
             asked = days_of(arrived.window, utc_day(now))
-            self._evidence.now = replace(seen, thin_over=shorter_parts(asked, seen.thin_over), looks_agree=False)
-            await self._learn(self._evidence.now)
+            await self._part_windows(asked)
             if asked <= SHORTEST_PART_DAYS:
                 raise MalformedAnswerError(
                     f"{len(found)} observations from {arrived.window.start} on, where {len(known)} are known"
@@ -191,8 +196,8 @@ class WindowPuller:
         """The history with `window` pulled; if a pull breaks off, what arrived is kept and not asked for again.
 
         Nothing lies between the day `since` and the window. Some days more are asked for that are known already: they
-        show whether a service tells the same of them. Of days beside others that were asked for, nothing is known where
-        nothing comes (`is_beside`).
+        show whether a service tells the same of them. A check, whose days a longer window tells, too, is no look of its
+        own. Of days beside others that were asked for, nothing is known where nothing comes (`is_beside`).
         """
         seen = self._evidence.now
         is_one = is_beside or seen.looks_agree or seen.longest_days or self._cache.sources.is_alike(resource.slug)
@@ -218,7 +223,9 @@ class WindowPuller:
         finally:
             if self._evidence.now.thin_details and not seen.thin_details:
                 history = self._cache.history_without_detail(resource.slug)
-            history = await self._keep_pulled(resource, history, window, pulled, since, is_beside=is_beside)
+            history = await self._keep_pulled(
+                resource, history, window, pulled, since, is_beside=is_beside, is_look=not is_check
+            )
         if first is not None:
             return await self._pull_in_parts(resource, history, window, context, first)
         return history
@@ -232,8 +239,9 @@ class WindowPuller:
         since: date | None,
         *,
         is_beside: bool = False,
+        is_look: bool = True,
     ) -> History:
-        """The history with what has arrived of a window, which is kept, and noted in the archive."""
+        """The history with what has arrived of a window, which is kept; a look is noted in the archive."""
         asked = pulled.known_window()
         days = asked.within(window)
         days = Window(min(days.start, since or days.start), days.end)
@@ -259,7 +267,7 @@ class WindowPuller:
                 days = Window(
                     *(found.first_day, days.end) if rest.start == days.start else (days.start, found.last_day)
                 )
-        return await self._keep(resource, history, days, found)
+        return await self._keep(resource, history, days, found, is_look=is_look)
 
     async def _keep(
         self,

@@ -71,16 +71,26 @@ def detail_may_be_thin(recent: Observations, seen: Evidence) -> bool:
 def window_may_be_thin(found: Observations, known: Observations, seen: Evidence) -> bool:
     """Return whether a window may show only some of its days, by what is `known` of the series otherwise.
 
-    A window that came dense clears all that span no more days than it had rows.
+    A window that came dense clears all that span no more days than it had rows. One whose rows stand on other days may
+    have moved each to the start of its period, though none was left out.
     """
     days, others = valued_days(found), valued_days(known)
     if len(days) < 3 or _step(days) < SPARSE_DAYS or _span(days) < SHORT_DAYS:
         return False
     if len(others) >= FEW:
-        return _step(others) < 0.75 * _step(days)
+        return _step(others) < 0.75 * _step(days) or are_moved(found, known)
     if seen.thin_over or _span(days) <= seen.dense_rows:
         return bool(seen.thin_over)
     return not _are_month_starts(days) or _are_worked_out(found)
+
+
+def are_moved(found: Observations, known: Observations) -> bool:
+    """Return whether hardly any row stands on a known day, where both reach."""
+    if not len(found) or not len(known):
+        return False
+    first, last = max(found.first_day, known.first_day), min(found.last_day, known.last_day)
+    days, others = (valued_days(each.between(first, last)) for each in (found, known))
+    return len(days) >= FEW and 2 * len(np.intersect1d(days, others, assume_unique=True)) < len(days)
 
 
 def begins_with_a_period(found: Observations, asked: date) -> bool:

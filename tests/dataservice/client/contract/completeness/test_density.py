@@ -99,6 +99,7 @@ def test_what_is_known_of_the_series_says_how_dense_it_is():
     weekly = every(7, 300)
     assert not window_may_be_thin(weekly, every(7, 20), NOTHING_SEEN)
     assert window_may_be_thin(month_starts(100), every(1, 365), NOTHING_SEEN)
+    assert window_may_be_thin(month_starts(100), month_ends(60), NOTHING_SEEN), "as many rows, and on other days"
 
 
 def test_a_short_window_is_never_taken_for_thinned_out():
