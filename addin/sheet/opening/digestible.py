@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from html import unescape
 
 from lxml import etree
 
+from addin.formulas.areas import area_of
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.positions import spot_of
@@ -33,20 +35,45 @@ _KEPT = {
     "external link": r"\.externalLink\+xml$",
     "query": r"\.(?:connections|queryTable)\+xml$",
     "embedded file": r"/embeddings/[^/]+ ",
+    "chart": r"\.drawingml\.chart\+xml$|\.chartex\+xml$",
     "chart sheet": r"\.chartsheet\+xml$",
     "digital signature": r"\.digital-signature-xmlsignature\+xml$",
 }
-"""Parts of which the component shows nothing, or only what it takes for them, by name and type."""
+"""Parts of which the component shows nothing or only what it takes for them, by name and type; some charts it shows."""
 
 
 def kept_only(package: Package) -> dict[str, int]:
-    """Return how many of each kind of thing the page does not show, but a copy keeps."""
+    """Return how many of each kind of thing the page does not show, but a copy keeps; of charts, how many there are."""
     counted: Counter[str] = Counter()
     types = part_types(package)
     for part in package.parts():
         described = f"/{part} {types.get(part.casefold(), '')}"
         counted.update(kind for kind, pattern in _KEPT.items() if re.search(pattern, described, re.IGNORECASE))
+        counted.update(_inside(package, part, types.get(part.casefold(), "")))
     return dict(counted)
+
+
+_DRAWING, _SHEET = "drawingml/2006/spreadsheetDrawing", r"\.worksheet\+xml$"
+_IN_SHEETS = {
+    "sparkline": re.compile(rb"<(?:[\w.-]+:)?sparkline>"),
+    # Of Excel's own, those that refer to another sheet; the component reads the usual element only.
+    "drop-down list or check": re.compile(rb"<x14:dataValidation\s"),
+}
+"""What the component does not read in the part of a sheet."""
+_SHAPE = f"{{http://schemas.openxmlformats.org/{_DRAWING}}}sp"
+_ALTERNATIVE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
+
+
+def _inside(package: Package, part: str, kind: str) -> Iterator[str]:
+    """What the component does not show of what is in the part of a sheet or a drawing; a control has a part, too."""
+    if re.search(_SHEET, kind):
+        content = package.text(part)
+        for what, pattern in _IN_SHEETS.items():
+            yield from (what for _ in pattern.finditer(content))
+    elif kind.endswith(".drawing+xml"):
+        for shape in package.xml(part).iter(_SHAPE):
+            if next(shape.iterancestors(_ALTERNATIVE), None) is None:
+                yield "text box or shape"
 
 
 def part_types(package: Package) -> dict[str, str]:
@@ -57,6 +84,30 @@ def part_types(package: Package) -> dict[str, str]:
     named = {name.lstrip("/").casefold(): kind for _, name, kind in kinds if name}
     parts = [part.casefold() for part in package.parts() if part != TYPES_PART]
     return {part: kind for part in parts if (kind := named.get(part) or usual.get(part.rpartition(".")[2], ""))}
+
+
+_LEVELS = re.compile(rb"(<c:multiLvlStrRef>\s*<c:f>)([^<]*)(?=</c:f>)")
+"""The cells of labels in several rows or columns."""
+
+
+def shown_chart(content: bytes) -> bytes:
+    """Return a chart with the innermost of its labels, where there are several for a point: the component knows one."""
+    return _LEVELS.sub(lambda found: found[1] + _innermost(found[2].decode()).encode(), content)
+
+
+def _innermost(cells: str) -> str:
+    """The last row of cells, or their last column where they are higher than wide.
+
+    >>> _innermost("Data!$B$2:$M$3"), _innermost("'a b'!A2:B9")
+    ('Data!B3:M3', "'a b'!B2:B9")
+    """
+    area = area_of(unescape(cells))
+    if area is None:
+        return cells
+    is_high = area.last_row - area.first_row > area.last_column - area.first_column
+    innermost = area._replace(first_column=area.last_column) if is_high else area._replace(first_row=area.last_row)
+    sheet, mark, _ = cells.rpartition("!")
+    return f"{sheet}{mark}{innermost._replace(sheet=None)}"
 
 
 def shown_styles(content: bytes) -> bytes:

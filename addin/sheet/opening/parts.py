@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lxml import etree
 
-from addin.sheet.opening.digestible import part_types, shown_styles
+from addin.sheet.opening.digestible import part_types, shown_chart, shown_styles
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.relations import CONTENT_TYPES, RELATIONSHIPS, TYPES_PART
 from addin.workbook.ooxml.stored import MAIN
@@ -68,7 +68,10 @@ def laid_out(
         if source is None:
             if types.get(part.casefold()) == _STYLES[1]:
                 content = shown_styles(content)
-            parts[names.get(part.casefold(), part)] = _text(usual_prefixes(content))
+            content = usual_prefixes(content)
+            if types.get(part.casefold(), "").endswith(".drawingml.chart+xml"):
+                content = shown_chart(content)
+            parts[names.get(part.casefold(), part)] = _text(content)
         elif not plain or source.casefold() == package.workbook.casefold():
             renamed = names.get(source.casefold(), source)
             parts[_rels_of(renamed)] = _text(_relative(content, part, source, renamed, names))

@@ -15,6 +15,9 @@ const UNREADABLE = ["#NAME?", "#BAD_EXPR", "#ERROR", "#N/A"];
 
 const NOT_HERE = "If Excel or Calc know it, they work it out when they open the downloaded copy.";
 
+/** What several are called of what has another end than an s. @type {Record<string, string>} */
+const SEVERAL = { query: "queries", "drop-down list or check": "drop-down lists or checks", "text box or shape": "text boxes or shapes" };
+
 /** A formula that loads is looked at again after so long. */
 const AGAIN_MS = 300;
 
@@ -49,7 +52,7 @@ export class Book {
     this.isOutdated = false;
     /** @type {Map<string, [rows: number, columns: number]>} */
     this.room = new Map();
-    this.kept = opened.kept;
+    this.kept = { ...opened.kept };
     this.pivots = opened.pivots;
     this.headers = opened.headers;
     /** @type {any} */
@@ -69,12 +72,20 @@ export class Book {
     const filling = new Filling(data, opened);
     this.model = this.workedOut.model = filling.model;
     await withPauses(filling.steps(), progressed);
+    this.#countCharts();
     if (this.active !== null) showSheet(this.model, this.active);
     this.changes = new Changes(this.model);
     await withPauses(this.changes.remember(), progressed);
     this.opened = null;
     this.isReading = false;
     for (const [sheetId, [rows, columns]] of this.room) growTo(this.model, sheetId, rows, columns);
+  }
+
+  /** Of the file's charts, those that the component leaves out are not shown. */
+  #countCharts() {
+    const { getters } = /** @type {any} */ (this.model);
+    const drawn = getters.getSheetIds().flatMap((/** @type {string} */ sheetId) => getters.getChartIds(sheetId));
+    this.kept.chart = Math.max(0, (this.kept.chart ?? 0) - drawn.length);
   }
 
   /** Compare it with the file's values; then show those of now that are known already. */
@@ -184,7 +195,7 @@ export class Book {
       const named = places.slice(0, 3).join(", ") + (places.length > 3 ? " …" : "");
       notes.push(`${counted(places.length, "cell differs", "cells differ")} from what this page works out (${named}), and show the file's value, marked.`);
     }
-    const kept = Object.entries(this.kept).map(([what, count]) => counted(count, what, `${what}s`));
+    const kept = Object.entries(this.kept).filter(([, count]) => count > 0).map(([what, count]) => counted(count, what, SEVERAL[what] ?? `${what}s`));
     if (kept.length > 0) notes.push(`Not shown here, but kept in a copy: ${kept.join(", ")}.`);
     if (this.isPlain) notes.push("Shown without charts, tables and rules, which this page cannot read; a copy keeps them.");
     return notes.join(" ");

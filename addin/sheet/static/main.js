@@ -17,6 +17,13 @@ import { TextView } from "./text_view.js";
 
 const MOST_BYTES = 40 * 2 ** 20;
 
+/** A backend that is away is looked for so often. */
+const LOOK_AGAIN_MS = 3_000;
+const AWAY = "the sheet's backend is not there. Start addin sheet, or addin demo, again; what you changed stays here meanwhile";
+const NOT_THERE = /^the add-in's backend is not there/;
+/** @type {Promise<void> | null} */
+let looking = null;
+
 /** @type {Book} */
 let book;
 /** The book that is being read, until it is shown: its formulas are computed before it takes the place of the other. */
@@ -47,11 +54,26 @@ function bookOf(getters) {
 const worker = {
   calls,
   get namespace() { return DataServiceAddin.configuration.namespace; },
-  post: (/** @type {object} */ wanted, /** @type {AbortSignal} */ signal) => DataServiceAddin.backend.request("sheet/calculate", { body: JSON.stringify(wanted), signal }),
+  post: (/** @type {object} */ wanted, /** @type {AbortSignal} */ signal) => DataServiceAddin.backend.request("sheet/calculate", { body: JSON.stringify(wanted), signal }).catch(away),
   call: (/** @type {string} */ id, /** @type {unknown[]} */ values, /** @type {any} */ user, /** @type {boolean} */ isInFile) => answerTo(calls, id, values, user, isInFile),
   needRoom: makeRoom,
 };
 const drafts = new Drafts((problem) => line.complain(problem));
+
+/** Say in the sheet's own words that its backend is away, and look for it until it is back. @param {any} error @returns {never} */
+function away(error) {
+  if (!NOT_THERE.test(error.message)) throw error; // it was stopped, or took too long
+  looking ??= comeBack().finally(() => { looking = null; });
+  throw new Error(AWAY, { cause: error });
+}
+
+/** Work out what had no answer, as soon as the backend gives one. */
+async function comeBack() {
+  do await new Promise((go) => setTimeout(go, LOOK_AGAIN_MS));
+  while (!(await DataServiceAddin.ask("status").then(() => true, () => false)));
+  book.workedOut.forgetFailures();
+  book.evaluate(null);
+}
 
 async function start() {
   element("sheet").classList.add("waiting");
@@ -298,6 +320,8 @@ async function copy() {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(book.edited()),
+  }).catch((cause) => {
+    throw new Error(AWAY, { cause }); // browsers have words of their own for it
   });
   if (!answer.ok) throw new Error((await answer.json()).error);
   return answer.blob();

@@ -168,6 +168,30 @@ def test_a_backend_that_is_away_leaves_no_value_until_a_refresh(blank):
     blank.until(f"({CELL})(['Sheet1', 'A1']).value === 3")
 
 
+def test_ordinary_formulas_are_worked_out_again_as_soon_as_the_backend_is_back(chromium, service, tmp_path):
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
+        page.tab.evaluate("""() => {
+          globalThis.sent = fetch;
+          globalThis.fetch = () => Promise.reject(new TypeError("no way there"));
+          DataServiceAddin.backend.deadlineMs = 500;
+        }""")
+        page.put({"A1": "=MOD(7,4)"})
+        page.until(f"({CELL})(['Sheet1', 'A1']).message.includes('Start addin sheet, or addin demo, again')")
+        page.keys("Control+s")
+        page.sees("The workbook cannot be downloaded: the sheet's backend is not there.")
+        page.tab.evaluate("() => { globalThis.fetch = globalThis.sent; }")
+        page.until(f"({CELL})(['Sheet1', 'A1']).value === 3")
+
+
+def test_what_is_typed_after_search_was_opened_by_a_key_is_searched_for(chromium, service, tmp_path):
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
+        page.keys("Control+Alt+f")
+        inside = "document.querySelector('#beside iframe').contentDocument"
+        page.until(f"{inside}?.documentElement?.dataset.ready")
+        page.run(lambda inner: inner.keyboard.type("inflation"))
+        page.until(f"{inside}.activeElement.value === 'inflation'")
+
+
 def test_an_edit_is_not_lost_when_results_arrive(blank):
     blank.put({"A1": "7"})
     blank.select("A1")

@@ -91,6 +91,16 @@ function quotaBadge({ status, format }) {
   );
 }
 
+/** Beside the sheet, which gives the focus to the pane as a whole, it is in the first field from then on. */
+function takeFocus() {
+  const focus = () => {
+    if (!document.hasFocus() || document.activeElement !== document.body) return;
+    /** @type {HTMLElement | null} */ (document.querySelector("[role=tabpanel]:not([hidden]) input"))?.focus();
+  };
+  addEventListener("focus", focus);
+  focus();
+}
+
 async function start() {
   const host = await hostHere(async () => (await import("./data/excel.js")).excel).catch(() => browser);
   followTheme();
@@ -126,6 +136,7 @@ async function start() {
   tabs.show(status.latest && !status.latest.key.set && !status.latest.shared ? "account" : "search");
   listenToFunctions(status);
   keepLooking(status);
+  if (host.hasCells && !host.isExcel) takeFocus();
   document.documentElement.dataset["ready"] = "yes";
 }
 
