@@ -184,7 +184,9 @@ class SeriesFetcher(WindowPuller):
         in all of them is another source.
         """
         resource, told = HistoryResource(slug), self._told(slug)
-        if not is_sparse(recent) or self._cache.sources.is_known(slug) or not are_moved(told, recent):
+        if self._cache.sources.is_known(slug) or not (
+            is_sparse(recent) and is_sparse(told) and are_moved(told, recent)
+        ):
             return
         days = check_window(told)
         with suppress(DataServiceError):

@@ -21,6 +21,9 @@ DAY_US = 86_400_000_000
 SPARSE_DAYS = 2.0
 """Rows that are so far apart in the middle may be a part of daily ones."""
 
+MOSTLY = 0.6
+"""The share of the time for which rows are sparse: of working days, weekends and holidays take half."""
+
 DETAIL_SPANS = ((355, 375), (495, 550))
 """Days that 365 rows span, of every day or of working days: fewer rows in just that time may be left of them."""
 
@@ -46,11 +49,8 @@ CHECK_DAYS = (14, 62)
 
 
 def is_sparse(found: Observations) -> bool:
-    """Return whether rows are more than a day apart in the middle."""
-    steps = np.diff(valued_days(found)).view(np.int64)
-    if 2 * int((steps < SPARSE_DAYS).sum()) > len(steps):
-        return False  # as of nearly all that are daily, at a fraction of the median's time
-    return _median(steps) >= SPARSE_DAYS
+    """Return whether rows are more than a day apart for most of the time."""
+    return _step(valued_days(found)) >= SPARSE_DAYS
 
 
 def detail_may_be_thin(recent: Observations, seen: Evidence) -> bool:
@@ -99,10 +99,13 @@ def begins_with_a_period(found: Observations, asked: date) -> bool:
 
 
 def check_window(found: Observations) -> Window:
-    """The days to ask for again: of two steps up to the last row, as few as tell."""
+    """The days to ask for again: of two steps up to the last row that is so far from the one before, as few as tell."""
     least, most = CHECK_DAYS
-    back = min(max(least, int(2 * _step(valued_days(found)))), most)
-    return Window(found.last_day - timedelta(days=back), found.last_day)
+    days = valued_days(found)
+    step = _step(days)
+    is_apart = np.diff(days).view(np.int64) >= 0.75 * step
+    last: date = days[1:][is_apart][-1].item() if is_apart.any() else found.last_day
+    return Window(last - timedelta(days=min(max(least, int(2 * step)), most)), last)
 
 
 def same_days(found: Observations, again: Observations, window: Window) -> bool:
@@ -157,11 +160,15 @@ def _are_worked_out(found: Observations) -> bool:
 
 
 def _step(days: NDArray[np.datetime64]) -> float:
-    return _median(np.diff(days).astype(int))
+    """How many days rows are apart in the middle; of those that are sparse for most of the time, only where they are.
 
-
-def _median(steps: NDArray[np.int64]) -> float:
-    return float(np.median(steps)) if len(steps) else 0.0
+    What is left of daily rows may end with days of which every row is told.
+    """
+    steps = np.diff(days).view(np.int64)
+    wide = steps[steps >= SPARSE_DAYS]
+    if len(wide) and wide.sum() >= MOSTLY * steps.sum():
+        return float(np.median(wide))
+    return 1.0 if len(steps) else 0.0
 
 
 def _span(days: NDArray[np.datetime64]) -> int:

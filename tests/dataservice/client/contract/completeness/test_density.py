@@ -11,10 +11,11 @@ from dataservice.client.contract.completeness.density import (
     after_detail,
     check_window,
     detail_may_be_thin,
+    is_sparse,
     window_may_be_thin,
 )
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN
-from dataservice.client.contract.windows import Window
+from dataservice.client.contract.windows import Window, day_before
 from dataservice.observations import Observations
 
 NEWEST = date(2026, 9, 15)
@@ -109,3 +110,16 @@ def test_a_short_window_is_never_taken_for_thinned_out():
 @pytest.mark.parametrize(("found", "days"), [(every(3, 200), 14), (every(7, 300), 14), (month_ends(60), 62)])
 def test_a_check_asks_for_the_days_of_two_rows_up_to_the_last_one(found, days):
     assert check_window(found) == Window(found.last_day - timedelta(days=days), found.last_day)
+
+
+def test_the_days_of_which_every_row_is_told_behind_a_thinned_window_do_not_hide_it():
+    averages, recent = month_starts(13), every(1, 25)
+    mixed = averages.between(None, day_before(recent.first_day)).merged(recent)
+    assert window_may_be_thin(mixed, NOTHING, NOTHING_SEEN)
+    assert not check_window(mixed).meets(Window(recent.first_day + timedelta(days=3), recent.last_day))
+
+
+def test_working_days_with_many_holidays_are_not_sparse():
+    days = [day for day in every(1, 365).times.astype("datetime64[D]").tolist() if day.weekday() < 5]
+    left = [day for day in days if day.day not in (3, 11)]
+    assert not is_sparse(series(left, np.arange(float(len(left)))))

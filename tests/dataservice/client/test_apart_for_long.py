@@ -1,0 +1,74 @@
+"""Where detail and windows tell two series: also weeks later, the part that was asked last is not taken for all."""
+
+import calendar
+from datetime import date
+
+import pytest
+
+from dataservice.client import HistoryResource, SignalResource
+from dataservice.client.contract import utc_day
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, page
+
+DAY_S = 86_400.0
+DETAIL, WHOLE = SignalResource("x"), HistoryResource("x")
+
+
+def end_of(day: date) -> date:
+    return day.replace(day=calendar.monthrange(day.year, day.month)[1])
+
+
+TELLINGS = {
+    "adjusted": lambda day, value: (day, value * 1.013),
+    "in thousands": lambda day, value: (day, value / 1_000),
+    "at the ends of months": lambda day, value: (end_of(day), value),
+}
+"""How windows tell a row of the detail."""
+
+
+class World:
+    """A monthly series since 1970."""
+
+    def __init__(self, tell) -> None:
+        self.clock, self.tell = Clock(), tell
+        self.service = Scripted(self._say)
+
+    @property
+    def plain(self):
+        days = [date(1970 + n // 12, n % 12 + 1, 1) for n in range(720)]
+        return [(day, 100.0 + n) for n, day in enumerate(days) if day <= utc_day(self.clock.now)]
+
+    @property
+    def told(self):
+        return [row for row in (self.tell(*row) for row in self.plain) if row[0] <= utc_day(self.clock.now)]
+
+    def _say(self, request):
+        if not request.url.path.endswith("/observations"):
+            rows = _written(self.plain[-365:])
+            return answer({"slug": "x", "latest": rows[-1], "history": rows})
+        start, end = (date.fromisoformat(request.url.params[name]) for name in ("start", "end"))
+        return page(_written([row for row in self.told if start <= row[0] <= end]))
+
+
+def _written(rows):
+    return [{"observed_at": f"{day}T00:00:00Z", "value": value} for day, value in rows]
+
+
+def rows_of(found):
+    return list(zip(found.times.astype("datetime64[D]").tolist(), found.values.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("telling", TELLINGS)
+@pytest.mark.parametrize("days", [13, 33, 75])
+@pytest.mark.parametrize("since", [date(2025, 1, 15), date(2022, 6, 1)])
+async def test_a_window_that_was_asked_last_is_no_whole_history(telling, days, since):
+    world = World(TELLINGS[telling])
+    async with world.service.client(world.clock) as client:
+        await client.read(DETAIL)
+        await client.read(WHOLE)
+        world.clock.advance(days * DAY_S)
+        await client.read(HistoryResource("x", since))
+        found = (await client.read(WHOLE)).value
+        old = (await client.read(HistoryResource("x", date(1990, 1, 1), date(1990, 6, 30)))).value
+    assert rows_of(found) == world.told
+    assert rows_of(old) == [row for row in world.told if date(1990, 1, 1) <= row[0] <= date(1990, 6, 30)]
