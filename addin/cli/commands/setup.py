@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from addin.config.settings import PREFIX, config_file, load_settings, write_private
-from addin.errors import AddinError
+from addin.errors import AddinError, SettingsError
 from dataservice.terminal import echo
 
 
@@ -30,7 +30,7 @@ def setup(
     key: Annotated[
         bool | None, typer.Option("--key/--no-key", help="Keep a key, asked for or read from a pipe.")
     ] = None,
-    host: Annotated[Host | None, typer.Option(help="Where you will use formulas.")] = None,
+    host: Annotated[Host | None, typer.Option(case_sensitive=False, help="Where you will use formulas.")] = None,
     start: Annotated[bool | None, typer.Option("--start/--no-start", help="Start the backend at every login.")] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Take back what setup did.")] = False,
     show: Annotated[bool, typer.Option("--print", help="Only print what would be done.")] = False,
@@ -56,6 +56,8 @@ def setup(
         host = host or Host(typer.prompt("Formulas in (excel, calc, both, none)", default="none"))
         start = typer.confirm("Start the backend at every login", default=True) if start is None else start
     host = host or Host.NONE
+    if url:
+        _refuse_unusable(url)
     if show:
         _print(url, key=key is not False, host=host, start=start is not False)
         return
@@ -92,13 +94,19 @@ def _steps(url: str | None, *, key: bool, host: Host, start: bool) -> Iterator[s
         yield "start the backend now and at every login: addin autostart install"
 
 
+def _refuse_unusable(url: str) -> None:
+    """Say what is wrong with the address where it was given."""
+    try:
+        load_settings({f"{PREFIX}URL": url}, config_file()).base_url  # noqa: B018 - reports what cannot be used
+    except SettingsError as error:
+        raise AddinError(str(error).replace(f"in {PREFIX}URL", "in --url")) from None
+
+
 def _keep_address(url: str | None) -> None:
-    """Write the address into the config file, or take it out; whatever is wrong with it is said before that."""
+    """Write the address into the config file, or take it out."""
     from addin.config.config_text import with_setting
 
     file = config_file()
-    if url is not None:
-        load_settings({f"{PREFIX}URL": url}, file).base_url  # noqa: B018 - reports an address that cannot be used
     try:
         text = file.read_text(encoding="utf-8") if file.exists() else ""
     except (OSError, UnicodeDecodeError) as error:

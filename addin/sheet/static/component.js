@@ -37,7 +37,12 @@ export function splitPlace(place) {
   return [name, place.slice(at + 1).replaceAll("$", "").toUpperCase()];
 }
 
-/** Pasted as values, text that looks like a formula stays text. */
+/** How programs put a cell with a line break or a tab into the clipboard. */
+const QUOTED = /(^|[\t\n])"((?:[^"]|"")*[\t\n](?:[^"]|"")*)"(?=[\t\n]|$)/g;
+/** Stand for those inside of a cell while cells are told apart. */
+const [BREAK, TAB] = ["\ue000", "\ue001"];
+
+/** Pasted as values, text that looks like a formula stays text; a cell of another program stays one cell. */
 export function keepPastedTextText() {
   const { cellHandlers } = o_spreadsheet.registries.clipboardHandlersRegistries;
   cellHandlers.replace(
@@ -51,6 +56,18 @@ export function keepPastedTextText() {
           return;
         }
         this.dispatch("UPDATE_CELL", { ...target, content: `'${value}` });
+      }
+
+      /** @param {string} text */
+      convertTextToClipboardData(text) {
+        const lines = text.replaceAll("\r", "").replace(/\n$/, ""); // what ends the last row begins none
+        const inside = (/** @type {string} */ held) => held.replaceAll('""', '"').replaceAll("\n", BREAK).replaceAll("\t", TAB);
+        const data = super.convertTextToClipboardData(lines.replace(QUOTED, (_, before, held) => before + inside(held)));
+        for (const cell of data.cells.flat()) {
+          cell.content = cell.content.replaceAll(BREAK, "\n").replaceAll(TAB, "\t");
+          cell.evaluatedCell.formattedValue = cell.content;
+        }
+        return data;
       }
     },
   );

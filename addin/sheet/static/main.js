@@ -311,7 +311,8 @@ async function open(file) {
 /** A sentence about a book that cannot be opened, in the backend's own words. @param {string} name @param {unknown} error */
 function whyNotOpened(name, error) {
   const reason = String(/** @type {any} */ (error).reason ?? messageOf(error)); // the class is another module's of the same name
-  return reason.startsWith(name) ? reason : `${name} cannot be opened: ${reason}`;
+  const told = reason.replace("press Refresh to ask again", "open it again"); // Refresh opens nothing
+  return told.startsWith(name) ? told : `${name} cannot be opened: ${told}`;
 }
 
 /** The file that was opened with what was changed since, as the backend writes it. */

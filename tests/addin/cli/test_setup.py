@@ -73,3 +73,16 @@ def test_an_unknown_system_is_refused_with_those_there_are(tmp_path):
     assert done.returncode == 2
     assert "windows" in done.stderr
     assert "macos" in done.stderr
+
+
+@pytest.mark.parametrize("url", ["notaurl", "ftp://x"])
+@pytest.mark.parametrize("shows", [["--print"], ["--no-key"]])
+def test_an_address_that_cannot_be_used_is_refused_by_the_option_that_gave_it(tmp_path, url, shows):
+    done = addin("setup", *shows, "--url", url, environ=environment(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{url!r} in --url cannot be used" in done.stderr
+
+
+def test_the_host_is_understood_in_any_case_of_its_letters(tmp_path):
+    done = addin("setup", "--print", "--host", "Excel", environ=environment(tmp_path))
+    assert "add the add-in to Excel" in done.stdout

@@ -45,6 +45,20 @@ def test_text_that_is_pasted_as_a_value_stays_text(chromium, service, tmp_path):
         assert page.values("C1", "C2") == ["=1+1", "'x"]
 
 
+def test_cells_with_line_breaks_are_pasted_as_the_cells_that_they_were(chromium, service, tmp_path):
+    text = 'a\t"two\r\nlines, ""so"""\t3\r\n"4"\t5\t"x\ty"\r\n'
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
+        page.put({"A3": "stays"})
+        page.tab.evaluate(
+            """(text) => sheet.book.model.dispatch("PASTE_FROM_OS_CLIPBOARD", {
+              target: [{ left: 0, right: 0, top: 0, bottom: 0 }], clipboardContent: { text },
+            })""",
+            text,
+        )
+        assert page.values("A1", "B1", "C1") == ["a", 'two\nlines, "so"', 3]
+        assert page.values("A2", "B2", "C2", "A3") == ['"4"', 5, "x\ty", "stays"]
+
+
 def test_text_in_a_book_is_text_in_the_sheet_and_in_its_copy(chromium, service, tmp_path):
     book = make_book(tmp_path / "book.xlsx", {})
     workbook = openpyxl.load_workbook(book)
