@@ -46,10 +46,10 @@ from dataservice.client.contract.completeness.thinning import (
 from dataservice.client.contract.paging import too_many_pages
 from dataservice.client.contract.requests import HISTORY_LIMIT, first_request
 from dataservice.client.contract.resources import HistoryResource, SignalResource
-from dataservice.client.contract.results import Catalogue, SignalDetail
+from dataservice.client.contract.results import SignalDetail
 from dataservice.client.contract.windows import NO_DAYS, Window, day_before, utc_day
 from dataservice.client.network.call_context import CallContext
-from dataservice.client.pull_window import WindowPuller
+from dataservice.client.pull_window import WindowPuller, listed_as
 from dataservice.errors import (
     DataServiceError,
     DeadlineExceededError,
@@ -111,7 +111,7 @@ class SeriesFetcher(WindowPuller):
                 found = await self._detail(resource, context)
             except NotFoundError:
                 state = await notes.state(slug, self._clock(), rules)
-                signal = None if state is DetailState.ANSWERED else _listed_as(slug, await self._listed(context))
+                signal = None if state is DetailState.ANSWERED else listed_as(slug, await self._listed(context))
                 if signal is None:
                     await self._note_gone(slug, state)
                     raise
@@ -136,15 +136,7 @@ class SeriesFetcher(WindowPuller):
         """The signal as its last known detail or the last known catalogue tells it."""
         known = await self._cache.last_known(resource, self._clock())
         listed = None if known else await self._cache.last_known(CATALOGUE, self._clock())
-        return known.value.signal if known else _listed_as(resource.slug, listed.value if listed else None)
-
-    async def _listed(self, context: CallContext) -> Catalogue | None:
-        """A catalogue at hand, or asked for, as whoever asked for a name will do next; None where there is none."""
-        listed = await self._cache.last_known(CATALOGUE, self._clock())
-        if listed is None:
-            with suppress(DataServiceError):
-                listed = await self._read(CATALOGUE, context.meter)
-        return None if listed is None else listed.value
+        return known.value.signal if known else listed_as(resource.slug, listed.value if listed else None)
 
     async def _of_windows(self, slug: str, detail: SignalDetail, context: CallContext) -> SignalDetail:
         """A detail that just arrived with what a window of a year tells, where these were seen to differ.
@@ -358,12 +350,6 @@ class SeriesFetcher(WindowPuller):
             await self._learn(self._evidence.now)
             problem = f"windows begin on {found.first_day}, and the detail shows {len(shown)} observations before"
             raise self._sender.refused(MalformedAnswerError(problem), first_request(resource), context)
-
-
-def _listed_as(slug: str, catalogue: Catalogue | None) -> Signal | None:
-    """The signal of exactly this name in the catalogue."""
-    signal = None if catalogue is None else catalogue.find(slug)
-    return signal if signal is not None and signal.slug == slug else None
 
 
 def _as_asked(detail: SignalDetail, asked: str, payload: bytes) -> tuple[SignalDetail, bytes]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from datetime import date
 from functools import partial
+
+import httpx
 
 from dataservice.client.cache.codec import pack
 from dataservice.client.contract import decode
@@ -20,10 +22,16 @@ from dataservice.client.contract.paging import (
 )
 from dataservice.client.contract.requests import catalogue_request, observations_request
 from dataservice.client.contract.results import Catalogue
-from dataservice.client.contract.windows import day_after
+from dataservice.client.contract.windows import day_after, day_before
 from dataservice.client.network.call_context import CallContext
 from dataservice.client.network.sender import RequestSender
-from dataservice.errors import InvalidRequestError, MalformedAnswerError
+from dataservice.errors import (
+    DataServiceError,
+    InvalidRequestError,
+    MalformedAnswerError,
+    NotFoundError,
+    ServerFailedError,
+)
 
 
 async def pages_of_catalogue(
@@ -58,9 +66,11 @@ async def pages_of_window(
     evidence: Evidences,
     *,
     max_pages: int | None = None,
+    exists: Callable[[], Awaitable[bool]] | None = None,
 ) -> AsyncIterator[Pulled]:
     """What has arrived of a window of observations after each of its pages, one request each.
 
+    Some services refuse a window that begins before its series; `exists` tells whether there is one at all.
     Raises `TooManyPagesError` instead of asking for too many, as soon as the service tells how many there are.
     """
     pulled, left = begin, 0
@@ -82,16 +92,68 @@ async def pages_of_window(
             page, pulled = await sender.fetch(
                 request, context, partial(_with_page, pulled, evidence, asked.start, known_day)
             )
-        except InvalidRequestError as error:
-            if not pulled.window.is_open or names_a_length(error.message) or not evidence.try_other_bounds(tried):
+        except (InvalidRequestError, NotFoundError, ServerFailedError) as error:
+            is_parameter = isinstance(error, InvalidRequestError) and not names_a_length(error.message)
+            if is_parameter and pulled.window.is_open and evidence.try_other_bounds(tried):
+                sender.pardon(request, context)
+                continue
+            if asked.start is None or not is_first or not await _may_be_about_start(error, evidence, exists):
                 raise
-            sender.pardon(request, context)
-        else:
-            is_page = page.rows >= min(page.limit or FEWEST_ON_A_PAGE, FEWEST_ON_A_PAGE)
-            left = page.pages_left if is_page and not pulled.complete else 0
-            yield pulled
-            if pulled.problem:
-                raise sender.refused(MalformedAnswerError(pulled.problem), request, context)
+            page, pulled = await _from_first(sender, context, slug, pulled, evidence, error, asked.end)
+        is_page = page.rows >= min(page.limit or FEWEST_ON_A_PAGE, FEWEST_ON_A_PAGE)
+        left = page.pages_left if is_page and not pulled.complete else 0
+        yield pulled
+        if pulled.problem:
+            raise sender.refused(MalformedAnswerError(pulled.problem), request, context)
+
+
+async def _may_be_about_start(
+    error: DataServiceError, evidence: Evidences, exists: Callable[[], Awaitable[bool]] | None
+) -> bool:
+    """Return whether a window may have been refused because it begins before its series."""
+    if evidence.now.refuses_early_start is False or names_a_length(error.message):
+        return False
+    if isinstance(error, InvalidRequestError):
+        return True
+    is_of_this = isinstance(error, NotFoundError) or error.status == httpx.codes.INTERNAL_SERVER_ERROR
+    return is_of_this and exists is not None and await exists()
+
+
+async def _from_first(
+    sender: RequestSender,
+    context: CallContext,
+    slug: str,
+    pulled: Pulled,
+    evidence: Evidences,
+    refusal: DataServiceError,
+    end: date | None,
+) -> tuple[decode.ObservationsPage, Pulled]:
+    """The first page of a refused window, asked for without `start`; raises the `refusal` where that was not why.
+
+    What comes may begin where the service pleases. The day before is asked for, too: if it is refused, the series
+    begins there. Once that was seen, it is not asked again.
+    """
+    seen, first = evidence.now, observations_request(slug, None, end)
+    sender.pardon(first, context)
+    try:
+        page, result = await sender.fetch(first, context, partial(_with_page, pulled, evidence, None, None))
+    except DataServiceError:
+        evidence.now = replace(evidence.now, refuses_early_start=seen.refuses_early_start or False)
+        raise refusal from None
+    if seen.refuses_early_start or not len(page.observations):
+        return page, result
+    day = page.observations.first_day
+    is_refused = False
+    try:
+        before = observations_request(slug, day_before(day), day)
+        await sender.fetch(before, context, decode.observations_page)
+    except type(refusal):
+        is_refused = True
+        sender.pardon(before, context)
+    evidence.now = replace(evidence.now, refuses_early_start=is_refused)
+    if not is_refused:
+        raise sender.refused(refusal, first, context)
+    return page, result
 
 
 @decode.readable

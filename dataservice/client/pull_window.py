@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from dataservice.client.cache.answer import Answer
-from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
 from dataservice.client.cache.codec import pack
 from dataservice.client.cache.history import after_pull, told_lately
 from dataservice.client.cache.recent import DoubtfulDetails, with_history
@@ -39,7 +39,7 @@ from dataservice.client.contract.completeness.thinning import (
 from dataservice.client.contract.paging import Pulled, too_many_pages
 from dataservice.client.contract.requests import first_request
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
-from dataservice.client.contract.results import SignalDetail
+from dataservice.client.contract.results import Catalogue, SignalDetail
 from dataservice.client.contract.windows import NO_DAYS, Window, day_after, day_before, utc_day
 from dataservice.client.network.call_context import CallContext, Meter
 from dataservice.client.network.sender import RequestSender
@@ -49,6 +49,7 @@ from dataservice.errors import (
     MalformedAnswerError,
     NotFoundError,
 )
+from dataservice.models import Signal
 from dataservice.observations import Observations
 
 
@@ -206,7 +207,9 @@ class WindowPuller:
         first: date | None = None
         try:
             async for arrived in pages_of_window(
-                self._sender, context, resource.slug, begin, self._evidence, max_pages=self._max_pages
+                *(self._sender, context, resource.slug, begin, self._evidence),
+                max_pages=self._max_pages,
+                exists=partial(self._exists, resource.slug, context),
             ):
                 await self._check_empty(resource, arrived, asked, context)
                 if arrived.complete and not arrived.problem and not is_check:
@@ -324,6 +327,20 @@ class WindowPuller:
             raise found.stale_because.afresh()
         return found
 
+    async def _listed(self, context: CallContext) -> Catalogue | None:
+        """A catalogue at hand, or asked for, as whoever asked for a name will do next; None where there is none."""
+        listed = await self._cache.last_known(CATALOGUE, self._clock())
+        if listed is None:
+            with suppress(DataServiceError):
+                listed = await self._read(CATALOGUE, context.meter)
+        return None if listed is None else listed.value
+
+    async def _exists(self, slug: str, context: CallContext) -> bool:
+        """Return whether a detail at hand, or the catalogue, shows that there is such a signal."""
+        if self._cache.memory.get(SignalResource(slug)) is not None:
+            return True
+        return listed_as(slug, await self._listed(context)) is not None
+
     def _begin(self, slug: str, window: Window) -> Pulled:
         """Nothing yet of a window, and what a detail at hand says of where the series ends."""
         now = self._clock()
@@ -331,6 +348,12 @@ class WindowPuller:
         newest = None if known is None else known.value.last_day
         is_sure = known is not None and newest is not None and known.is_fresh(now)
         return Pulled.begin(window, newest, newest if is_sure else utc_day(now))
+
+
+def listed_as(slug: str, catalogue: Catalogue | None) -> Signal | None:
+    """The signal of exactly this name in the catalogue."""
+    signal = None if catalogue is None else catalogue.find(slug)
+    return signal if signal is not None and signal.slug == slug else None
 
 
 def _several_in(window: Window, detail: Answer[SignalDetail]) -> Observations | None:

@@ -265,6 +265,8 @@ class CircuitBreaker:
             self._alike.answered(endpoint)
         if resource is not None and self._resources:
             self._resources.pop(resource, None)
+            if isinstance(resource, HistoryResource):  # where one window is answered, there is such a series
+                self._resources.pop(HistoryResource(resource.slug), None)
 
     def reset(self) -> None:
         """Let everything be asked again."""

@@ -140,8 +140,7 @@ def _before_it_begins(answer: Callable[[Said], Said]) -> Way:
 
     def way(said: Said) -> Said:
         start = said.params.get("start", "")
-        is_before = said.is_window and said.is_good and start and said.whole and start < said.whole[0]["observed_at"]
-        return answer(said) if is_before and start < said.whole[0]["observed_at"][:10] else said
+        return answer(said) if start and start < said.begins else said
 
     return way
 

@@ -337,9 +337,13 @@ class ForeignWorld(World):
         path, params = request.url.path, dict(parse_qsl(request.url.query.decode()))
         said = Said(path, params, answered.status_code, json.loads(content), headers)
         if path.startswith("/v1/"):
-            said = self._way(replace(said, whole=self._whole(said)))
+            said = self._way(replace(said, whole=self._whole(said), begins=self._begins(said)))
         body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
         return httpx.Response(said.status, headers={"content-type": "application/json", **said.headers}, content=body)
+
+    def _begins(self, said: Said) -> str:
+        rows = self.truth.rows(_slug_of(said)) if said.is_good and said.is_window else []
+        return rows[0][0].strftime("%Y-%m-%d") if rows else ""
 
     def _whole(self, said: Said) -> list[dict[str, Any]]:
         if not said.is_good or said.is_detail:
@@ -347,7 +351,11 @@ class ForeignWorld(World):
         if not said.is_window:
             name = said.path.rpartition("/")[2]
             return self.truth.catalogue if name == "signals" else list(said.body["data"])
-        slug = unquote(said.path.removeprefix("/v1/signals/").removesuffix("/observations"))
+        slug = _slug_of(said)
         start, end = (parse_date(said.params[name]) if said.params.get(name) else None for name in ("start", "end"))
         rows = window_rows(self.truth.rows(slug), self.variant, start, end)
         return [{"observed_at": at.strftime("%Y-%m-%dT%H:%M:%SZ"), "value": value} for at, value in rows]
+
+
+def _slug_of(said: Said) -> str:
+    return unquote(said.path.removeprefix("/v1/signals/").removesuffix("/observations"))

@@ -111,6 +111,8 @@ class Evidence:
     """Whether recent histories were seen to leave out days that windows show: then only their newest row counts."""
     longest_days: int = 0
     """Windows of more days than these were refused, and are asked for in parts; 0 where none were."""
+    refuses_early_start: bool | None = None
+    """Whether a window that begins before its series is refused; None where no refusal was looked into."""
     cuts_windows: bool = False
     """Whether a window was seen to be a part of what was asked for, though it counted as all."""
     hides_past: bool = False
