@@ -46,7 +46,7 @@ from dataservice.client.contract.completeness.thinning import (
 from dataservice.client.contract.paging import too_many_pages
 from dataservice.client.contract.requests import HISTORY_LIMIT, first_request
 from dataservice.client.contract.resources import HistoryResource, SignalResource
-from dataservice.client.contract.results import SignalDetail
+from dataservice.client.contract.results import Catalogue, SignalDetail
 from dataservice.client.contract.windows import NO_DAYS, Window, day_before, utc_day
 from dataservice.client.network.call_context import CallContext
 from dataservice.client.pull_window import WindowPuller, listed_as
@@ -137,6 +137,14 @@ class SeriesFetcher(WindowPuller):
         known = await self._cache.last_known(resource, self._clock())
         listed = None if known else await self._cache.last_known(CATALOGUE, self._clock())
         return known.value.signal if known else listed_as(resource.slug, listed.value if listed else None)
+
+    async def _listed(self, context: CallContext) -> Catalogue | None:
+        """A catalogue at hand, or asked for, as whoever asked for a name will do next; None where there is none."""
+        listed = await self._cache.last_known(CATALOGUE, self._clock())
+        if listed is None:
+            with suppress(DataServiceError):
+                listed = await self._read(CATALOGUE, context.meter)
+        return None if listed is None else listed.value
 
     async def _of_windows(self, slug: str, detail: SignalDetail, context: CallContext) -> SignalDetail:
         """A detail that just arrived with what a window of a year tells, where these were seen to differ.

@@ -209,7 +209,7 @@ class WindowPuller:
             async for arrived in pages_of_window(
                 *(self._sender, context, resource.slug, begin, self._evidence),
                 max_pages=self._max_pages,
-                exists=partial(self._exists, resource.slug, context),
+                exists=partial(self._exists, resource.slug),
             ):
                 await self._check_empty(resource, arrived, asked, context)
                 if arrived.complete and not arrived.problem and not is_check:
@@ -327,19 +327,12 @@ class WindowPuller:
             raise found.stale_because.afresh()
         return found
 
-    async def _listed(self, context: CallContext) -> Catalogue | None:
-        """A catalogue at hand, or asked for, as whoever asked for a name will do next; None where there is none."""
-        listed = await self._cache.last_known(CATALOGUE, self._clock())
-        if listed is None:
-            with suppress(DataServiceError):
-                listed = await self._read(CATALOGUE, context.meter)
-        return None if listed is None else listed.value
-
-    async def _exists(self, slug: str, context: CallContext) -> bool:
-        """Return whether a detail at hand, or the catalogue, shows that there is such a signal."""
+    async def _exists(self, slug: str) -> bool:
+        """Return whether a detail or a catalogue at hand shows that there is such a signal."""
         if self._cache.memory.get(SignalResource(slug)) is not None:
             return True
-        return listed_as(slug, await self._listed(context)) is not None
+        listed = await self._cache.last_known(CATALOGUE, self._clock())
+        return listed is not None and listed_as(slug, listed.value) is not None
 
     def _begin(self, slug: str, window: Window) -> Pulled:
         """Nothing yet of a window, and what a detail at hand says of where the series ends."""

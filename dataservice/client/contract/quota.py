@@ -20,9 +20,18 @@ UNLIMITED = 999_999_999_999_999
 UNLIMITED_WORDS = frozenset({"unlimited", "infinite", "infinity", "inf", "none", "∞"})
 
 _NAMED = re.compile(r"\b(limit|cap|quota|remaining|left|r|q)=\"?(\d[\d,_]*)", re.IGNORECASE | re.ASCII)
+_LEFT_NAMES = ("remaining", "left", "r")
 _CAP_NAMES = ("limit", "cap", "quota", "q")
 _FORM = re.compile(r"(\d+|\d{1,3}(?:[,_ ]\d{3})+)(?:\.0+)?(?:\s*;.*|\s+[a-z/ ]+)?", re.IGNORECASE | re.ASCII)
 """A number, its thousands set apart or not, and behind it a window or a unit."""
+
+_ITEM = re.compile(r"([^;]+;[^,]*)(?:,|$)")
+_WINDOW = re.compile(r"\bw(?:indow)?=\"?(\w+)", re.IGNORECASE)
+WINDOWS_S = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800, "month": 2_592_000}
+"""The time that the count of a header is for, where it tells that in words."""
+
+SHORTEST_MONTH_S = 27 * 86_400
+"""What is counted over less is no allowance of a month."""
 
 _OF_ALL = re.compile(r"([\d,_ ]+?) *(?:/|of) *[\d,_ ]+", re.IGNORECASE | re.ASCII)
 """So many left of all: of what is left it tells that, of a cap nothing."""
@@ -132,12 +141,33 @@ def _count(text: str | None, *, name: str = "") -> int | None:
         return int(text)  # as nearly all tell it
     if text.lower() in UNLIMITED_WORDS:
         return UNLIMITED
+    text = _of_month(text)
     if of_all := _OF_ALL.fullmatch(text):
         text = of_all[1] if name else ""
     named = _NAMED.findall(text)
     if named:
         values = {key.lower(): value for key, value in named}
-        text = next((values[key] for key in (name, *_CAP_NAMES) if key in values), "")
+        text = next((values[key] for key in (*(_LEFT_NAMES if name else ()), *_CAP_NAMES) if key in values), "")
     found = _FORM.fullmatch(text)
     digits = re.sub(r"[,_ ]", "", found[1]) if found else ""
     return int(digits) if digits and len(digits) <= MAX_DIGITS else None
+
+
+def _of_month(text: str) -> str:
+    """Of several counts, each with the time that it is for, the one of a month; empty where there is none, or two.
+
+    >>> _of_month("60;w=60, 1000000;w=2592000")
+    '1000000;w=2592000'
+    """
+    items = [item.strip() for item in _ITEM.findall(text) if _WINDOW.search(item)]
+    found = [item for item in items if (_window_s(item) or 0) >= SHORTEST_MONTH_S]
+    if not items or (len(items) == 1 and _window_s(items[0]) is None):
+        return text
+    return found[0] if len(found) == 1 else ""
+
+
+def _window_s(item: str) -> int | None:
+    """The seconds that a count is for; None where it does not tell them."""
+    told = _WINDOW.search(item)
+    word = told[1].lower() if told else ""
+    return int(word) if word.isdecimal() and len(word) <= MAX_DIGITS else WINDOWS_S.get(word.removesuffix("s"))

@@ -14,6 +14,7 @@ from dataservice.client.network.breaker import CircuitBreaker
 from dataservice.client.network.call_context import CallContext, Meter, Progress, RetryPolicy
 from dataservice.client.network.connections import SendWatch
 from dataservice.client.network.error_mapping import Failure, month_spent
+from dataservice.client.network.limited_names import LimitedNames
 from dataservice.client.network.reckoning import Reckoning
 from dataservice.client.network.transport import Exchange, Transport
 from dataservice.client.network.usage import Ticket, UsageTracker
@@ -41,9 +42,6 @@ TURNS_TO_LEAVE = 6
 
 RESENT_OVER_CLOSED = 3
 """So often a request is sent again at once that found its connection closed: it rarely happens twice in a row."""
-
-LIMITED_TIMES = 20
-"""So often a request comes again that was refused for coming too soon: others may take whatever the service allows."""
 
 LEAST_LATENCY_S = 0.1
 """At a pace so many requests may be under way as fit into the time of an answer, and two more."""
@@ -81,6 +79,7 @@ class RequestSender:
         self._prepared = FIRST_ROUND
         """Connections that were opened, or are opened by the first requests."""
         self._last_watch: SendWatch | None = None
+        self._limited = LimitedNames()
         self._reckoning: Reckoning[tuple[Ticket, Meter]] = Reckoning()
 
     @property
@@ -141,16 +140,17 @@ class RequestSender:
         return failure.error
 
     async def _last_exchange(self, request: Request, context: CallContext) -> Exchange:
-        lost = limited = 0
+        lost, limited, about = 0, 0, request.subject or request.target
         for attempt in count(1):
             exchange = await self._send(request, context)
             outcome = exchange.outcome
             if not isinstance(outcome, Failure):
+                self._limited.answered(about)
                 return exchange
             if outcome.is_limited:
                 limited += 1
                 await self.pacer.conclude()
-                if limited >= LIMITED_TIMES or self._is_too_long(context):
+                if self._limited.is_enough(about, limited) or self._is_too_long(context):
                     return exchange
                 continue
             if exchange.is_doubtful and attempt - limited <= RESENT_OVER_CLOSED:

@@ -5,7 +5,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from dataservice.client import HistoryResource
+from dataservice.client import CatalogueResource, HistoryResource
 from dataservice.errors import DataServiceError, NotFoundError
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import Scripted, page, refusal
@@ -39,6 +39,7 @@ class Strict:
     async def history(self, start, end=None):
         clock = Clock()
         async with self.service.client(clock, sleep=clock.sleep) as client:
+            await client.read(CatalogueResource())
             return (await client.read(HistoryResource("daily", start, end))).value
 
 
@@ -60,15 +61,16 @@ async def test_what_came_without_a_start_is_no_whole_window_where_the_day_before
 async def test_it_is_found_out_once_that_early_starts_are_refused():
     strict, clock = Strict(404), Clock()
     async with strict.service.client(clock, sleep=clock.sleep) as client:
+        await client.read(CatalogueResource())
         await client.read(HistoryResource("daily", date(2023, 6, 1), date(2024, 6, 30)))
         before = len(strict.service.requests)
         await client.read(HistoryResource("daily", date(2022, 6, 1), date(2022, 6, 30)))
         assert len(strict.service.requests) - before <= 2
 
 
-async def test_a_name_that_the_catalogue_does_not_list_is_asked_for_once():
+async def test_a_name_that_nothing_at_hand_shows_is_asked_for_once():
     strict, clock = Strict(404), Clock()
     async with strict.service.client(clock, sleep=clock.sleep) as client:
         with pytest.raises(NotFoundError):
             await client.read(HistoryResource("other", date(2023, 6, 1)))
-    assert [request.url.path for request in strict.service.requests].count("/v1/signals/other/observations") == 1
+    assert [request.url.path for request in strict.service.requests] == ["/v1/signals/other/observations"]

@@ -28,6 +28,23 @@ def test_headers_that_tell_nothing_are_no_quota(wrong):
     assert quota_in(wrong, NOON) is None
 
 
+@pytest.mark.parametrize(
+    ("cap", "remaining", "told"),
+    [
+        ("60;w=60, 1000000;w=2592000", "0;w=60, 899000;w=2592000", (1_000_000, 899_000)),
+        ("1,000,000;w=month, 60;w=minute", "899,000;w=month, 0;w=minute", (1_000_000, 899_000)),
+        ('"m";q=60;w=60, "all";q=50000;w=2592000', '"m";r=0;w=60, "all";r=7;w=2592000', (50_000, 7)),
+        ("50000;w=period", "7;w=period", (50_000, 7)),
+        ("60;w=60", "0;w=60", None),
+        ("60;w=minute, 1000;w=hour", "0;w=minute, 900;w=hour", None),
+        ("60;w=month, 1000;w=month", "0;w=month, 900;w=month", None),
+    ],
+)
+def test_of_several_counts_that_of_a_month_is_the_quota_and_others_are_none(cap, remaining, told):
+    quota = quota_in(headers(cap=cap, remaining=remaining), NOON)
+    assert (quota and (quota.cap, quota.remaining)) == told
+
+
 def test_of_answers_that_overtook_each_other_the_lower_number_counts():
     assert newer(left(400), left(405, seen_at=NOON + 1)).remaining == 400
     assert newer(left(405), left(400, seen_at=NOON + 1)).remaining == 400
