@@ -109,6 +109,11 @@ def rules_in(root: Any) -> Iterator[Any]:
             yield from (element for element in part.iter(*_RULES) if element.text)
 
 
+def is_formula(kind: str | None, text: str | None) -> bool:
+    """Return whether an element says what its cell is worked out from: Excel leaves empty ones in spilled cells."""
+    return bool(text and text.strip()) or kind in ("shared", "dataTable")
+
+
 def scanned_formulas(content: bytes, part: str, *, has_placeholders: bool = False) -> Iterator[tuple[Spot, Formula]]:
     """Every formula in a sheet's XML, without building the sheet."""
     if _ANY_FORMULA.search(content):
@@ -163,7 +168,7 @@ class _Scan:
             self._formula_text, self._text = "".join(self._text or ()), None
         elif tag == _V:
             self._value, self._text = "".join(self._text or ()), None
-        elif tag == _C and self._formula is not None:
+        elif tag == _C and self._formula is not None and is_formula(self._formula.get("t"), self._formula_text):
             spot = (self._row, self._column)
             kind = self._cell.get("t", "n")
             is_calculated = self._has_value and is_result(kind, self._value, has_placeholders=self._has_placeholders)

@@ -9,7 +9,7 @@ from typing import Any
 from lxml import etree
 
 from addin.formulas import Area
-from addin.workbook.ooxml.cellformulas import Formula, FormulaReader, rules_in
+from addin.workbook.ooxml.cellformulas import Formula, FormulaReader, is_formula, rules_in
 from addin.workbook.ooxml.positions import CellIndex, Spot, address, area_of, whole_number
 from addin.workbook.ooxml.stored import MAIN, is_result, loaded, stored, text_of, unescaped
 from addin.workbook.ooxml.strict.rows import Row, indexed
@@ -217,7 +217,8 @@ class Sheet:
     def has_formula(self, spot: Spot) -> bool:
         """Return whether a cell holds a formula."""
         cell = self._cell(spot)
-        return cell is not None and cell.find(_F) is not None
+        element = cell.find(_F) if cell is not None else None
+        return element is not None and is_formula(element.get("t"), element.text)
 
     def array_at(self, spot: Spot) -> Area | None:
         """The cells that the array formula or data table in a cell fills; None where there is none."""
@@ -397,7 +398,7 @@ class Sheet:
         """Every cell with a formula, and the formula's element."""
         for number, row in self._rows.items():
             for column, cell in row.cells.items():
-                if len(cell) and (first := cell[0]).tag == _F:  # nothing stands before it
+                if len(cell) and (first := cell[0]).tag == _F and is_formula(first.get("t"), first.text):
                     yield (number, column), cell, first
 
     def _change(self) -> None:

@@ -67,7 +67,7 @@ def without_pane_of(package: Package, addin_id: str) -> tuple[list[str], dict[st
         parts = {key: part for key, kind, part in package.related(pane) if kind.endswith("/webextension")}
         own = {key: part for key, part in parts.items() if part not in package or _is_of(package.xml(part), addin_id)}
         removed += own.values()
-        if own.keys() == parts.keys():
+        if own and own.keys() == parts.keys():
             removed.append(pane)
         elif own:
             changed |= {

@@ -150,6 +150,18 @@ def test_the_pane_of_another_addin_stays(tmp_path: Path, has_ours: bool):
         assert sum("webextensions" in each.get("PartName", "") for each in types) == 2
 
 
+def test_a_list_of_panes_that_leads_nowhere_stays(tmp_path: Path):
+    book, cut, frozen = (tmp_path / name for name in ("book.xlsx", "cut.xlsx", "frozen.xlsx"))
+    make_book(book, {"A1": 1})
+    with Package(book) as package:
+        parts = webextension_parts(package, addin_id="wa200009404", version="1.0")
+        del parts["xl/webextensions/_rels/taskpanes.xml.rels"], parts["xl/webextensions/webextension1.xml"]
+        package.write(Target(cut), parts)
+    freeze_book(cut, frozen)
+    with Package(frozen) as package:
+        assert "xl/webextensions/taskpanes.xml" in package
+
+
 def _add_our_pane(book: Path) -> None:
     """Add a second pane to the list of panes, as Excel does."""
     with zipfile.ZipFile(book) as archive:

@@ -14,7 +14,7 @@ from lxml import etree
 from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
-from addin.workbook.ooxml.positions import address
+from addin.workbook.ooxml.positions import address, area_of
 
 _CHAIN = "calcchain"
 """What says in which order Excel calculates: a hint, which goes where a formula became a value."""
@@ -31,7 +31,8 @@ def parts_of(content: bytes) -> dict[str, bytes]:
 def differences(before: Path, after: Path, *, values: AbstractSet[Place] = frozenset(), frozen: str = "") -> list[str]:
     """The parts that differ but for the `values` of these cells, and a `frozen` one, which was a formula.
 
-    A formula without a value in the file may have one.
+    A formula without a value in the file may have one, one that is worked out anew whenever the book opens another, and
+    what spills from such a cell may fill more or fewer cells.
     """
     old, new = parts_of(before.read_bytes()), parts_of(after.read_bytes())
     gone = [name for name in old.keys() - new.keys() if _CHAIN not in name.lower()]
@@ -48,7 +49,8 @@ def _is_same(
     if old[name] == new[name]:
         return True
     try:
-        free = cells.get(name, set()) | set(_without_value(old[name]))
+        free = cells.get(name, set()) | set(_unsettled(old[name]))
+        free |= {cell for part in (old[name], new[name]) for cell in _filled(part, free)}
         one, other = (_canonical(parts[name], free, frozen) for parts in (old, new))
     except etree.XMLSyntaxError:
         return False
@@ -65,11 +67,22 @@ def _by_part(book: Path, values: AbstractSet[Place]) -> dict[str, set[str]]:
     return found
 
 
-def _without_value(part: bytes) -> Iterator[str]:
-    """The addresses of formulas without a value."""
+def _unsettled(part: bytes) -> Iterator[str]:
+    """The addresses of formulas without a value, and of those that are worked out whenever the book opens."""
     for cell in etree.fromstring(part, etree.XMLParser(huge_tree=True)).iter("{*}c"):
-        if cell.find("{*}f") is not None and cell.find("{*}v") is None:
+        formula = cell.find("{*}f")
+        if formula is not None and (cell.find("{*}v") is None or formula.get("ca") == "1"):
             yield cell.get("r", "")
+
+
+def _filled(part: bytes, heads: AbstractSet[str]) -> Iterator[str]:
+    """The addresses of the cells that arrays fill which begin in the cells `heads`."""
+    for cell in etree.fromstring(part, etree.XMLParser(huge_tree=True)).iter("{*}c"):
+        formula = cell.find("{*}f")
+        area = None if formula is None or cell.get("r", "") not in heads else area_of(formula.get("ref", ""))
+        if area is not None:
+            rows, columns = range(area.first_row, area.last_row + 1), range(area.first_column, area.last_column + 1)
+            yield from (address((row, column)) for row in rows for column in columns)
 
 
 def _canonical(part: bytes, cells: AbstractSet[str], frozen: str) -> str:
@@ -83,6 +96,7 @@ def _canonical(part: bytes, cells: AbstractSet[str], frozen: str) -> str:
         if (name := cell.get("r", "")) in cells or name == frozen:
             cell.attrib.pop("t", "")
             for element in list(cell):
+                element.attrib.pop("ref", "")
                 if name == frozen or etree.QName(element).localname != "f":
                     cell.remove(element)
     return ElementTree.canonicalize(etree.tostring(root), rewrite_prefixes=True)

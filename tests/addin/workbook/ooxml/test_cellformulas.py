@@ -22,3 +22,11 @@ def test_a_cell_where_only_some_programs_look_for_one_is_refused(stray):
     for rows, rest in ((f'<row r="2"><c r="A2"><f>A1</f><v>1</v>{stray}</c></row>', ""), ('<row r="2"/>', stray)):
         with pytest.raises(WorkbookError, match="stands where not every program looks for it"):
             found(rows, rest=f"<x>{rest}<f>1</f></x>")
+
+
+def test_the_empty_formulas_that_excel_leaves_in_spilled_cells_are_none():
+    head = '<c r="A1" cm="1"><f t="array" aca="1" ref="A1:A3" ca="1">_xlfn.SEQUENCE(3)+DAY(TODAY())</f><v>1</v></c>'
+    shared = '<c r="B1"><f t="shared" ref="B1:B2" si="0">A1+1</f></c>'
+    spilled = '<c r="A2"><f ca="1"/><v>2</v></c><c r="B2"><f t="shared" si="0"/></c>'
+    rows = f'<row r="1">{head}{shared}</row><row r="2">{spilled}</row>'
+    assert found(rows) == {(1, 1): "_xlfn.SEQUENCE(3)+DAY(TODAY())", (1, 2): "A1+1", (2, 2): "A2+1"}
