@@ -122,9 +122,9 @@ class Index(Record, frozen=True, kw_only=True):
 
 
 def _number(told: Any) -> float | None:
-    """A number, also as plain text."""
-    if isinstance(told, str) and re.fullmatch(r"[+-]?\d+(\.\d+)?", told.strip(), re.ASCII):
-        return float(told)
+    """A number, also as plain text or with thousands set apart; without decimals a comma may be the decimal point."""
+    if isinstance(told, str) and re.fullmatch(r"[+-]?(\d+(\.\d+)?|\d{1,3}(,\d{3})+\.\d+)", told.strip(), re.ASCII):
+        return float(told.replace(",", ""))
     return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None
 
 

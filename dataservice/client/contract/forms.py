@@ -70,9 +70,10 @@ _SPACED = re.compile(r"[+-]?\d{1,3}(?:[ _'\u00a0\u2009\u202f]\d{3})+(?:\.\d+)?")
 
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:T.*)?")
 _MONTH = re.compile(r"\d{4}-\d{2}")
+_WEEK = re.compile(r"\d{4}-W\d{2}")
 _COMPACT = re.compile(r"\d{8}")
 _BASIC = re.compile(r"(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2}(?:\.\d+)?)(Z?)")
-_SHORT_ZONE = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2}(?:\.\d+)?)([+-]\d{2})")
+_SHORT_ZONE = re.compile(r"^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2}(?:\.\d+)?)([+-]\d{2})$")
 _SLASHED = re.compile(r"(\d{4})/(\d{2})/(\d{2})(.*)")
 _EITHER = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4})(.*)")
 """Days whose first number may be the day or the month."""
@@ -446,13 +447,13 @@ def _time_text(given: Any) -> str:
     told: str = given
     if _MONTH.fullmatch(told):
         return f"{told}-01"
+    if _WEEK.fullmatch(told):
+        return _first_of_week(told)
     if _COMPACT.fullmatch(told):
         return f"{told[:4]}-{told[4:6]}-{told[6:]}"
     if basic := _BASIC.fullmatch(told):
         return "{}-{}-{}T{}:{}:{}{}".format(*basic.groups())
-    if short := _SHORT_ZONE.fullmatch(told):
-        return f"{short[1]}T{short[2]}{short[3]}:00"
-    told = _ZONE.sub("Z", told)
+    told = _ZONE.sub("Z", _SHORT_ZONE.sub(r"\1T\2\3:00", told))
     if slashed := _SLASHED.fullmatch(told):
         return _day_and_time(slashed[1], slashed[2], slashed[3], slashed[4])
     if named := _DAY_NAMED.fullmatch(told):
@@ -462,6 +463,14 @@ def _time_text(given: Any) -> str:
     if len(told) == len("2026-01-02Z") and told.endswith("Z"):
         return told[:-1]
     return told
+
+
+def _first_of_week(week: str) -> str:
+    """The Monday of a week such as 2026-W33."""
+    try:
+        return date.fromisoformat(f"{week}-1").isoformat()
+    except ValueError:
+        _no_time(week)
 
 
 def _month(name: str) -> str:

@@ -122,6 +122,8 @@ def failed_answer(
             return Failure(_not_found(request, doubtful_address))
         case 429:
             return Failure(month_spent(quota).at(path))
+        case _ if status in REDIRECTS and "location" in headers:
+            return Failure(MalformedAnswerError(_redirected(status, headers), status=status, path=path))
         case _:
             return Failure(_unexpected(status, redact(_said(body)), path))
 
@@ -195,7 +197,7 @@ def _stranger(status: int, headers: Mapping[str, str], body: bytes) -> str:
         case httpx.codes.NETWORK_AUTHENTICATION_REQUIRED:
             return "the network asks to sign in, HTTP 511"
         case _ if status in REDIRECTS and "location" in headers:
-            return f"it redirects to {_host(headers['location'])}, HTTP {status}"
+            return _redirected(status, headers)
         case _ if status < 500 and status != httpx.codes.TOO_MANY_REQUESTS and _is_page(headers, body):
             return f"a web page came instead of data, HTTP {status}"
     return ""
@@ -206,10 +208,15 @@ def _is_page(headers: Mapping[str, str], body: bytes) -> bool:
     return (kind in _PAGE_KINDS and body.lstrip()[:1] not in (b"{", b"[")) or _PAGE.match(body) is not None
 
 
+def _redirected(status: int, headers: Mapping[str, str]) -> str:
+    return f"it redirects to {_host(headers['location'])}, HTTP {status}"
+
+
 def _host(location: str) -> str:
-    """Return where an answer leads, without path and query, which may hold what nobody else should read."""
+    """Return where an answer leads: of another host no path, and never a query, which may be secret."""
     try:
-        return httpx.URL(location).host or "another path"
+        url = httpx.URL(location)
+        return url.host or (url.path[:MAX_TEXT] if url.path.isprintable() else "") or "another path"
     except httpx.InvalidURL:
         return "another address"
 

@@ -99,6 +99,9 @@ def detail(looks: Looks) -> Iterator[Finding]:
     is_usual = isinstance(latest, Mapping) and bool(latest) and latest.get("value", 0.0) is not None
     told = "an observation" if is_usual else "absent" if latest is None else str(latest)[:SHOWN]
     yield Finding("latest", "an observation", told, "takes the newest of the history", differs=not is_usual)
+    if (two := looks.two_latest()) is not None:
+        told = f"{two[0]:.15g}, and {two[1]:.15g} in the history"
+        yield Finding("latest: value", "that of the history", told, "shows what one answer says last", differs=True)
     history = fields.get("history")
     if history is not None and not isinstance(history, list):
         yield Finding("recent history: stands in", "a list", str(history)[:SHOWN], READ, differs=True)

@@ -73,13 +73,8 @@ class Looks:
 
     def recent(self) -> Observations | None:
         """The detail's history, or its latest observation where it has none."""
-        recent, latest = self.series("detail"), self.detail().get("latest")
-        if (recent is not None and len(recent)) or not isinstance(latest, Mapping):
-            return recent
-        try:
-            return Observations.from_columns(*columns_of([latest], self.day_first))
-        except (DataServiceError, ValueError):
-            return recent
+        recent, latest = self.series("detail"), self._latest()
+        return recent if (recent is not None and len(recent)) or not len(latest) else latest
 
     @property
     def day_first(self) -> bool | None:
@@ -130,14 +125,27 @@ class Looks:
 
     def latest_day(self) -> date | None:
         """The day of the latest observation that the detail tells by itself."""
+        found = self._latest()
+        return found.last_day if len(found) else None
+
+    def two_latest(self) -> tuple[float, float] | None:
+        """Return the values of the latest observation and of the history at the same time, where they differ."""
+        latest, recent = self._latest(), self.series("detail")
+        if not len(latest) or recent is None:
+            return None
+        told = [float(value) for value in recent.values[recent.times == latest.times[-1]]]
+        value = float(latest.values[-1])
+        return (value, told[0]) if told and abs(told[0] - value) > 1e-6 * abs(value) else None
+
+    def _latest(self) -> Observations:
+        """The latest observation that the detail tells by itself; empty where there is none to be read."""
         latest = self.detail().get("latest")
         try:
-            found = Observations.from_columns(
+            return Observations.from_columns(
                 *columns_of([latest] if isinstance(latest, Mapping) else [], self.day_first)
             )
         except (DataServiceError, ValueError):
-            return None
-        return found.last_day if len(found) else None
+            return Observations.empty()
 
     def says_nothing(self, name: str) -> bool:
         """Return whether an answer says nothing of what follows its rows."""
@@ -213,13 +221,8 @@ class Looks:
 
     def _told(self) -> Observations:
         """All observations that the detail shows: its history and the latest one."""
-        history, latest = self.series("detail"), self.detail().get("latest")
-        found = Observations.empty() if history is None else history
-        try:
-            rows = [latest] if isinstance(latest, Mapping) else []
-            return found.merged(Observations.from_columns(*columns_of(rows, self.day_first)))
-        except (DataServiceError, ValueError):
-            return found
+        history = self.series("detail")
+        return (Observations.empty() if history is None else history).merged(self._latest())
 
     def _windows(self) -> list[Observations]:
         found = [self.series(name) for name in ("all", "rest", "window", "without end", "without dates")]

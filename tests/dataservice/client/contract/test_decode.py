@@ -135,6 +135,7 @@ def test_a_null_where_the_contract_knows_none_spoils_no_list():
         {"value": 3, "current_value": 104.2},
         {"latest": {"value": 3, "observed_at": "2026-01-02"}, "value": 104.2},
         {"latest": {"value": 104.2, "observed_at": "2026-01-02"}, "level": 3},
+        {"latest": {"value": 104.2, "observed_at": "2026-01-02"}, "value": "224,059.8"},
     ],
 )
 def test_an_index_of_which_two_numbers_may_be_the_reading_has_none_and_that_is_said(told):

@@ -30,7 +30,7 @@ SIGNAL = SignalResource("us-cpi")
             httpx.Response(302, headers={"location": "https://me:pw@login.example/?t=s"}),
             "it redirects to login.example",
         ),
-        (httpx.Response(301, headers={"location": "/v1/"}), "it redirects to another path, HTTP 301"),
+        (httpx.Response(301, headers={"location": "/v1/"}), "it redirects to /v1/, HTTP 301"),
         (httpx.Response(407, html=PAGE), "a proxy asks for a name and a password, HTTP 407"),
         (httpx.Response(511, html=PAGE), "the network asks to sign in, HTTP 511"),
     ],
@@ -43,6 +43,13 @@ async def test_what_came_in_the_services_place_is_named_with_what_to_do(response
     assert str(raised.value).startswith(said)
     assert str(raised.value).endswith(f"; {ADVICE}")
     assert "pw" not in str(raised.value)
+
+
+async def test_where_the_service_itself_moved_a_signal_to_is_told():
+    moved = httpx.Response(308, json={}, headers={"location": "/v1/signals/US-CPI?key=secret", **quota()})
+    async with Scripted.saying([moved]).client() as client:
+        with pytest.raises(MalformedAnswerError, match=r"it redirects to /v1/signals/US-CPI, HTTP 308$"):
+            await client.read(SIGNAL)
 
 
 async def test_a_web_page_in_the_place_of_one_signal_stops_no_other():
