@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from dataservice.client.cache.answer import CLOCK_SKEW_S, Answer, Source
 from dataservice.client.cache.codec import pack
-from dataservice.client.cache.recent import looked_at, newest_alone, not_behind, with_history
+from dataservice.client.cache.recent import looked_at, newest_alone, not_behind, recent_of, with_history
 from dataservice.client.cache.signal_answers import SignalAnswers
 from dataservice.client.cache.stored_answers import is_better, size_of
 from dataservice.client.contract.requests import HISTORY_LIMIT, can_exist
@@ -214,7 +214,7 @@ class AnswerCache(SignalAnswers):
         is_younger = known is None or (known.fetched_at < span.checked_at and not _lags(history, known.value.history))
         if not (is_enough and is_younger and len(history)) or signal is None or signal.slug != slug:
             return None
-        detail = with_history(SignalDetail(signal, None, history), history[-HISTORY_LIMIT:])
+        detail = with_history(SignalDetail(signal, None, history), recent_of(held, span.window))
         answer = Answer(detail, span.checked_at, self.rules.fresh_until(span.checked_at, now), Source.MEMORY)
         self._corrected[slug] = span.checked_at
         self._remember(SignalResource(slug), answer, detail.history.nbytes)

@@ -105,6 +105,17 @@ def is_whole(recent: Observations) -> bool:
     return places < HISTORY_LIMIT and not is_cut
 
 
+def recent_of(history: History, window: Window) -> Observations:
+    """The end of a window as a detail shows it: no more than a year of one that others may lie before.
+
+    Else so few of them would pass for the whole series.
+    """
+    found = history.inside(window)
+    if window.start > date.min and len(found) < HISTORY_LIMIT:
+        return found.between(found.last_day - timedelta(days=HISTORY_LIMIT)) if len(found) else found
+    return found[-HISTORY_LIMIT:]
+
+
 def with_detail(history: History, detail: SignalDetail, at: float) -> History:
     """Return what is known of a signal's past together with what its `detail` said at the time `at`.
 

@@ -23,6 +23,7 @@ from dataservice.client.cache.recent import (
 from dataservice.client.cache.recent import (
     corrected,
     newest_alone,
+    recent_of,
     window_of_detail,
     with_detail,
     with_history,
@@ -33,7 +34,7 @@ from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
 from dataservice.client.cache.vintages_from_cache import vintages_from_cache
 from dataservice.client.cache.window_only import WindowOnly
 from dataservice.client.contract.completeness.sources import Agreement
-from dataservice.client.contract.requests import HISTORY_LIMIT, can_exist
+from dataservice.client.contract.requests import can_exist
 from dataservice.client.contract.resources import HistoryResource, KnownDaysResource, Resource, SignalResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
 from dataservice.client.contract.windows import Window, utc_day
@@ -302,7 +303,7 @@ class SignalAnswers(StoredAnswers):
         span = held.spans[-1] if held and held.spans else None
         if held is None or span is None or not span.is_open or span.revised:
             return newest_alone(detail)
-        return with_history(detail, held.inside(span.window)[-HISTORY_LIMIT:])
+        return with_history(detail, recent_of(held, span.window))
 
     def _show_windows(self, slug: str, detail: Answer[SignalDetail]) -> None:
         """Let the detail in memory show what windows told; it is to be asked again where they do not reach the end."""

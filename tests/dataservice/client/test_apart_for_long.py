@@ -9,6 +9,7 @@ from dataservice.client import HistoryResource, SignalResource
 from dataservice.client.contract import utc_day
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import Scripted, answer, page
+from udfs.engine.session import Call, Session
 
 DAY_S = 86_400.0
 DETAIL, WHOLE = SignalResource("x"), HistoryResource("x")
@@ -68,7 +69,11 @@ async def test_a_window_that_was_asked_last_is_no_whole_history(telling, days, s
         await client.read(WHOLE)
         world.clock.advance(days * DAY_S)
         await client.read(HistoryResource("x", since))
+        session = Session(client, clock=world.clock)
+        (cell,) = await session.answer([Call("SIGNAL_HISTORY", ["x", "MAX"])])
         found = (await client.read(WHOLE)).value
         old = (await client.read(HistoryResource("x", date(1990, 1, 1), date(1990, 6, 30)))).value
+    assert [day.isoformat() for day, _ in world.told] == [str(day)[:10] for day in cell.result.columns[0].tolist()]
+    assert cell.result.columns[1].tolist() == [value for _, value in world.told]
     assert rows_of(found) == world.told
     assert rows_of(old) == [row for row in world.told if date(1990, 1, 1) <= row[0] <= date(1990, 6, 30)]
