@@ -144,7 +144,7 @@ class WindowPuller:
         """
         found = arrived.observations.between(None, utc_day(self._clock()))
         is_doubtful = window_may_be_thin(found, history.observations, self._evidence.now)
-        if not (arrived.begins_early or is_doubtful) or self._details.proves(resource.slug, found):
+        if not (len(found) and (arrived.begins_early or is_doubtful)) or self._details.proves(resource.slug, found):
             return history, await self._is_thinned_out(resource.slug, history, arrived)
         days = check_window(found)
         history = await self._pull_at_once(resource, history, days, context, is_check=True)

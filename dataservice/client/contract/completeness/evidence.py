@@ -9,14 +9,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
+import numpy as np
+
 from dataservice.client.contract.body import version_in
 from dataservice.client.contract.decode import ObservationsPage
 from dataservice.client.contract.forms import is_common_size
 from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
-from dataservice.client.contract.windows import day_after, day_before
 from dataservice.observations import Observations
 
 NO_TIME = timedelta(0)
+
+PADDING = timedelta(days=2)
+"""Days asked for beside a window: one for a bound that does not belong to it, one for a zone of its days."""
+
+A_DAY = timedelta(days=1)
 
 OPEN_BOUNDS: tuple[tuple[date | None, date | None], ...] = (
     (date.min, date(2199, 12, 31)),
@@ -178,9 +184,10 @@ class Evidence:
 
     def after(self, page: ObservationsPage, asked: date | None, known_day: date | None) -> Evidence:
         """With what one more page shows, which was asked from `asked` on; `known_day` is known to have a row."""
-        included = self.start_included
-        if asked is not None and len(page.observations) and page.observations.first_day == asked:
-            included = True
+        included, found = self.start_included, page.observations
+        if asked is not None and len(found) and found.first_day == asked:
+            if found.times[0] == np.datetime64(asked, "us"):  # else the days of a zone may begin later
+                included = True
         elif included is None and asked is not None and asked == known_day:
             included = False
         whole = self.totals_are_whole or (page.left is not None and page.left > 0 and page.offset == 0)
@@ -214,16 +221,16 @@ class Evidence:
     def asked_window(self, start: date, end: date, *, is_first: bool, behind: timedelta = NO_TIME) -> AskedDays:
         """The days to ask for so that those from `start` to `end` come however a service understands its bounds.
 
-        A day more at each end costs a row; the days in between are those that were wanted. Some days `behind` the end
-        show whether the last row of an answer is left out.
+        Some days more at each end cost a row each; the days in between are those that were wanted. Some days `behind`
+        the end show whether the last row of an answer is left out.
         """
         low, high = OPEN_BOUNDS[self.bounds]
         first: date | None = start
         last: date | None = end
         if start > date.min and (self.start_included is False or (is_first and self.start_included is None)):
-            first = day_before(start)
+            first = start - min(PADDING if self.start_included is False else A_DAY, start - date.min)
         if end < date.max:
-            last = day_after(end + min(behind, date.max - end))
+            last = end + min(behind + PADDING, date.max - end)
         if first is not None and (low is None or first < low):
             first = low if first == date.min or low else first
         if last is not None and (high is None or last > high):

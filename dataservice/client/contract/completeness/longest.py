@@ -18,7 +18,7 @@ LENGTHS = (3_653, 1_826, 731, 366, 92, 31)
 SHORT_DAYS = 21
 """A window that no service refuses for its length: one that is refused, too, is refused for something else."""
 
-BESIDE_DAYS = 3
+BESIDE_DAYS = 4
 """With the days beside a window that are asked for with it, and both ends counted or not."""
 
 CUT_YEARS = (1, 2, 3, 5, 10)

@@ -220,12 +220,17 @@ def test_a_day_that_fills_more_than_a_page_is_read_on_by_the_service_s_own_words
 def test_whether_the_first_day_belongs_to_a_window_is_learned_and_minded():
     unknown = Evidence()
     assert unknown.asked_window(date(2024, 1, 5), date(2024, 2, 1), is_first=True) == AskedDays(
-        date(2024, 1, 4), date(2024, 2, 2)
+        date(2024, 1, 4), date(2024, 2, 3)
     )
     included = unknown.after(ObservationsPage(series([0, 24]), 2), date(2024, 1, 1), None)
     assert included.asked_window(date(2024, 1, 5), date.max, is_first=True).start == date(2024, 1, 5)
     excluded = unknown.after(ObservationsPage(series([24]), 1), date(2024, 1, 1), date(2024, 1, 1))
-    assert excluded.asked_window(date(2024, 1, 5), date.max, is_first=False).start == date(2024, 1, 4)
+    assert excluded.asked_window(date(2024, 1, 5), date.max, is_first=False).start == date(2024, 1, 3)
+
+
+def test_rows_later_on_the_first_day_do_not_show_that_it_belongs_to_a_window():
+    of_a_zone = Evidence().after(ObservationsPage(series([4, 5]), 2), date(2024, 1, 1), None)
+    assert of_a_zone.start_included is None
 
 
 def counted(first: int, days: int, total: int) -> ObservationsPage:
