@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -152,6 +153,8 @@ class ObservationsPage:
     """How days such as 03/04/2026 are written, where there are such days and others that show it."""
     pages: int = 0
     """How many pages follow, where the service counts them."""
+    is_in_no_order: bool = False
+    """Whether its rows follow each other neither oldest first nor newest first."""
 
     @property
     def pages_left(self) -> int:
@@ -233,7 +236,10 @@ def observations_page(body: bytes, day_first: bool | None = None) -> Observation
     more = True if link else None
     further: Params = params_of(link) if link else (("offset", str(said.offset + len(rows))),) if left else ()
     return ObservationsPage(
-        whole, len(rows), left, said.limit, _is_newest_first(rows), more, offset=said.offset, further=further
+        *(whole, len(rows), left, said.limit, _is_newest_first(rows), more),
+        offset=said.offset,
+        further=further,
+        is_in_no_order=_is_in_no_order([str(row.observed_at) for row in rows]),
     )
 
 
@@ -245,7 +251,8 @@ def _page_of_other_form(body: bytes, day_first: bool | None) -> ObservationsPage
     left = _left(said.total, said.offset, len(rows))
     newest_first = len(times) > 1 and times[0] > times[-1]
     told = (said.more, said.offset, said.params, day_first, said.pages)
-    return ObservationsPage(_dated(times, values), len(rows), left, said.limit, newest_first, *told)
+    is_in_no_order = _is_in_no_order(times)
+    return ObservationsPage(_dated(times, values), len(rows), left, said.limit, newest_first, *told, is_in_no_order)
 
 
 def _left(total: int | None, offset: int, rows: int) -> int | None:
@@ -318,6 +325,22 @@ def _check_doubles(found: Observations, times: Sequence[str], values: Sequence[f
         )
         told = f"{again.values[at]:.15g} and {found.values[at]:.15g}"
         raise MalformedAnswerError(f"two values for {str(found.times[at])[:16]}: {told}")
+
+
+def _is_in_no_order(times: Sequence[str]) -> bool:
+    """Return whether times rise and fall; texts that do may still rise as moments, where their offsets differ."""
+    if not _rises_and_falls(times):
+        return False
+    try:
+        moments = [datetime.fromisoformat(time) for time in times]
+    except ValueError:
+        return False
+    return _rises_and_falls([at if at.tzinfo else at.replace(tzinfo=UTC) for at in moments])
+
+
+def _rises_and_falls(times: Sequence[Any]) -> bool:
+    rising = sorted(times)
+    return list(times) != rising and list(times) != rising[::-1]
 
 
 def _is_newest_first(rows: Sequence[_Row]) -> bool:

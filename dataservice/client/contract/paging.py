@@ -172,6 +172,8 @@ class Pulled:
         follows = self._follows(page, evidence)
         if page.is_newest_first and (follows is not False or result.promised):
             raise MalformedAnswerError("a page of observations came newest first; expected oldest first")
+        if page.is_in_no_order and (result.promised or page.rows in {*COMMON_SIZES, OBSERVATIONS_LIMIT}):
+            raise MalformedAnswerError("a page of observations came in no order; expected oldest first")
         if follows is False:
             is_unkept = (result.promised and len(found)) or (self.promised and not is_new and not position.further)
             return replace(result, next=_look_back(result)) if is_unkept else done

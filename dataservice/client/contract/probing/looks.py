@@ -189,11 +189,18 @@ class Looks:
         is_one_page = len(rest) <= 1
         return is_one_page and (self.says_nothing("all") or rows in COMMON_SIZES or rows % OBSERVATIONS_LIMIT == 0)
 
+    def older(self) -> int:
+        """Return how many rows came from before the window of everything: its first day may come with them."""
+        before, whole = self.series("before"), self.series("all")
+        if before is None or whole is None or not len(whole):
+            return len(self.rows("before") or [])
+        return int((before.times < whole.times[0]).sum())
+
     def newest_rows(self) -> int:
         """To how many of its newest rows a window is cut; 0 where none is, or to a time rather than to a number."""
         rows = len(self.rows("all") or [])
         is_one_page = len(self.rows("rest") or []) <= 1
-        return rows if self.rows("before") and rows % 50 == 0 and is_one_page else 0
+        return rows if self.older() and rows % 50 == 0 and is_one_page else 0
 
     def has_thin_details(self) -> bool:
         """Return whether the recent history leaves days out that a window shows."""

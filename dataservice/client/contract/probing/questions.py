@@ -144,9 +144,9 @@ def _paging(looks: Looks) -> Iterator[Finding]:
         size = len(first)
         differs = size != OBSERVATIONS_LIMIT
         yield Finding("observations: page", f"{OBSERVATIONS_LIMIT}", str(size), "asks for the next", differs=differs)
-    if older := looks.rows("before"):
+    if older := looks.older():
         rows = looks.newest_rows()
-        told = f"cut to the newest {rows or f'{len(first)} rows'}, {len(older)} lie before"
+        told = f"cut to the newest {rows or f'{len(first)} rows'}, {older} lie before"
         yield Finding("windows", "whole", told, "asks for what lies before", differs=True)
     whole, recent = looks.series("all"), looks.series("detail")
     if whole is not None and recent is not None and len(whole) and len(recent) and recent.first_day < whole.first_day:

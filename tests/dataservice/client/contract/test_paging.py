@@ -153,6 +153,22 @@ def test_older_rows_that_do_not_reach_to_the_newest_ones_are_refused():
         pulled.with_page(ObservationsPage(oldest, 100), Evidence())
 
 
+@pytest.mark.parametrize("said", [{"pagination": {"limit": 100, "offset": 0, "total": 300}}, {"next_cursor": "x"}, {}])
+def test_a_full_page_in_no_order_is_refused_because_its_last_day_says_nothing_of_the_next(said):
+    rows = [{"observed_at": f"2026-{1 + n * 7 % 12:02}-{1 + n // 12:02}", "value": 1.0} for n in range(200)]
+    rows = rows[:100] if "pagination" in said else rows
+    with pytest.raises(MalformedAnswerError, match="in no order"):
+        Pulled.begin(Window()).with_page(observations_page(msgspec.json.encode({"data": rows, **said})))
+
+
+def test_a_few_rows_in_no_order_are_a_window_and_so_are_moments_that_only_look_so():
+    few = [{"observed_at": f"2026-01-{day:02}", "value": 1.0} for day in (1, 3, 2)]
+    assert observations_page(msgspec.json.encode({"data": few})).is_in_no_order
+    assert len(Pulled.begin(Window()).with_page(observations_page(msgspec.json.encode({"data": few}))).arrived) == 3
+    zones = [{"observed_at": f"2026-01-01T{hour}", "value": 1.0} for hour in ("10:00+09:00", "02:00Z", "12:00+09:00")]
+    assert not observations_page(msgspec.json.encode({"data": zones})).is_in_no_order
+
+
 @pytest.mark.parametrize("said", [{"pagination": {"limit": 100, "offset": 0, "total": 300}}, {}])
 def test_pages_that_begin_with_the_newest_are_refused_because_the_oldest_would_never_come(said):
     days = [(FIRST + timedelta(days=300 - day)).isoformat() for day in range(300)]

@@ -8,6 +8,15 @@ from dataservice.client.contract.probing.answers import detail
 from dataservice.client.contract.probing.looks import Looks
 
 
+def test_the_first_row_of_a_window_lies_not_before_it_where_days_are_those_of_another_zone():
+    def looks(*before):
+        told = {"before": before, "all": HISTORY}
+        return Looks("a", {name: Body.of(msgspec.json.encode({"data": rows}), {}) for name, rows in told.items()})
+
+    assert looks(HISTORY[0]).older() == 0
+    assert looks(row("2026-08-12", 1.0), HISTORY[0]).older() == 1
+
+
 def row(day, value):
     return {"observed_at": f"{day}T00:00:00Z", "value": value}
 
