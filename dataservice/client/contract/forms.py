@@ -70,7 +70,7 @@ _SPACED = re.compile(r"[+-]?\d{1,3}(?:[ _'\u00a0\u2009\u202f]\d{3})+(?:\.\d+)?")
 
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:T.*)?")
 _MONTH = re.compile(r"\d{4}-\d{2}")
-_WEEK = re.compile(r"\d{4}-W\d{2}")
+_WEEK = re.compile(r"\d{4}-W\d{2}(-\d)?")
 _COMPACT = re.compile(r"\d{8}")
 _BASIC = re.compile(r"(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2}(?:\.\d+)?)(Z?)")
 _SHORT_ZONE = re.compile(r"^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2}(?:\.\d+)?)([+-]\d{2})$")
@@ -448,7 +448,7 @@ def _time_text(given: Any) -> str:
     if _MONTH.fullmatch(told):
         return f"{told}-01"
     if _WEEK.fullmatch(told):
-        return _first_of_week(told)
+        return _day_of_week(told)
     if _COMPACT.fullmatch(told):
         return f"{told[:4]}-{told[4:6]}-{told[6:]}"
     if basic := _BASIC.fullmatch(told):
@@ -465,10 +465,10 @@ def _time_text(given: Any) -> str:
     return told
 
 
-def _first_of_week(week: str) -> str:
-    """The Monday of a week such as 2026-W33."""
+def _day_of_week(week: str) -> str:
+    """The day of a week such as 2026-W33-2; its Monday where none is told."""
     try:
-        return date.fromisoformat(f"{week}-1").isoformat()
+        return date.fromisoformat(week if week.count("-") > 1 else f"{week}-1").isoformat()
     except ValueError:
         _no_time(week)
 

@@ -193,9 +193,12 @@ def test_names_in_camel_case_are_those_of_the_contract_and_records_that_tell_not
         wire_page(JSON({"data": [{"id": "1", "kennung": "x"}]}))
 
 
-def test_a_week_is_its_first_day():
-    page = observations_page(JSON({"data": [{"observed_at": "2026-W33", "value": 1.5}]}))
-    assert str(page.observations.first_day) == "2026-08-10"
+@pytest.mark.parametrize(("told", "day"), [("2026-W33", "2026-08-10"), ("2026-W33-2", "2026-08-11")])
+def test_a_week_is_its_first_day_or_the_day_of_it_that_is_told(told, day):
+    page = observations_page(JSON({"data": [{"observed_at": told, "value": 1.5}]}))
+    assert str(page.observations.first_day) == day
+    with pytest.raises(MalformedAnswerError):
+        observations_page(JSON({"data": [{"observed_at": "2026-W77-9", "value": 1.5}]}))
 
 
 def test_a_field_that_is_no_such_value_is_shown_as_it_was_told_and_times_of_lists_are_read():
