@@ -18,7 +18,7 @@ from dataservice.client.archive.archive import Archive
 from dataservice.client.archive.vintages import Vintages
 from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
-from dataservice.client.cache.kept_profile import KeptProfile
+from dataservice.client.cache.notes.kept_profile import KeptProfile
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence
 from dataservice.client.contract.dates import DateLike, days_of, hours_back, moments_of
 from dataservice.client.contract.paging import MAX_PAGES, Pulled

@@ -14,10 +14,10 @@ from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import CATALOGUE
 from dataservice.client.cache.codec import pack
 from dataservice.client.cache.history import gaps, pulls_needed, window_of
+from dataservice.client.cache.notes.window_only import DetailState, in_place_of_detail
 from dataservice.client.cache.recent import newest_alone, settled, with_history
 from dataservice.client.cache.sources import agreement
 from dataservice.client.cache.spans import History
-from dataservice.client.cache.window_only import DetailState, in_place_of_detail
 from dataservice.client.contract import decode
 from dataservice.client.contract.aliases import is_alias, is_named
 from dataservice.client.contract.completeness.density import (

@@ -15,8 +15,8 @@ from dataservice.client import cost
 from dataservice.client.cache.answer import Answer, Freshness, Source
 from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
 from dataservice.client.cache.history import findings, pulls_needed, window_of
+from dataservice.client.cache.notes.window_only import DetailState, in_place_of_detail
 from dataservice.client.cache.spans import History
-from dataservice.client.cache.window_only import DetailState, in_place_of_detail
 from dataservice.client.contract.completeness.evidence import Evidence, Evidences
 from dataservice.client.contract.paging import pages_for
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, can_exist, first_request

@@ -12,7 +12,7 @@ from cachetools import LRUCache
 
 from dataservice.client.cache.codec import pack_history, unpack_history
 from dataservice.client.cache.decoded import ANSWER_BYTES
-from dataservice.client.cache.missing import MissingNames
+from dataservice.client.cache.notes.missing import MissingNames
 from dataservice.client.cache.spans import History
 from dataservice.client.contract.resources import HistoryResource
 from dataservice.stores import Entry, ResilientStore

@@ -17,6 +17,7 @@ from dataservice.client.cache.answer import Answer, Source
 from dataservice.client.cache.codec import pack, unpack
 from dataservice.client.cache.histories import Histories
 from dataservice.client.cache.history import findings, window_of
+from dataservice.client.cache.notes.window_only import WindowOnly
 from dataservice.client.cache.recent import (
     contradicts as tells_another_past,
 )
@@ -32,7 +33,6 @@ from dataservice.client.cache.sources import APART, Sources, agreement, contradi
 from dataservice.client.cache.spans import History
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
 from dataservice.client.cache.vintages_from_cache import vintages_from_cache
-from dataservice.client.cache.window_only import WindowOnly
 from dataservice.client.contract.completeness.sources import Agreement
 from dataservice.client.contract.requests import can_exist
 from dataservice.client.contract.resources import HistoryResource, KnownDaysResource, Resource, SignalResource

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from dataservice.client.cache.answer import CLOCK_SKEW_S, Answer, Freshness, Source
 from dataservice.client.cache.codec import unpack
 from dataservice.client.cache.decoded import MemoryCache
-from dataservice.client.cache.missing import MISSING, MissingNames
-from dataservice.client.cache.since import NOTE, earlier, from_any_day, noted, since_of, with_day
+from dataservice.client.cache.notes.missing import MISSING, MissingNames
+from dataservice.client.cache.notes.since import NOTE, earlier, from_any_day, noted, since_of, with_day
 from dataservice.client.contract.requests import first_request
 from dataservice.client.contract.resources import HistoryResource, Resource, narrowed, wider
 from dataservice.client.contract.results import Page, SignalDetail
