@@ -70,8 +70,7 @@ class Found:
 
 
 UNSEEN = {
-    *(("window-longest", value) for value in SWITCHES["window-longest"].values),
-    *(("forecasts", value) for value in SWITCHES["forecasts"].values),
+    *(("window-longest", value) for value in ("ten-years-newest", "from-ten-years-ago")),
     *((name, how) for name in ("detail-values", "window-values") for how in ("two-decimals", "four-digits")),
     ("window-stamps", "period-end"),
     *(("end", "midnight"), ("detail-nulls", "left-out"), ("stamps", "evening"), ("catalogue-total", "of-page")),
@@ -105,6 +104,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "window-unit": ("detail and window: values", "detail and window"),
     "history-lag": ("latest", "history", "the newest observation", "detail and window"),
     "window-lag": ("the newest observation", "detail and window"),
+    "window-longest": ("windows", "observations: total"),
+    "forecasts": ("days to come",),
     "newest": ("the newest observation", "detail and window"),
     "history": ("history",),
     "history-order": ("recent history: order",),

@@ -1,6 +1,7 @@
 """How a service answers what the contract leaves open, found out in at most eleven requests."""
 
 import json
+from datetime import UTC, datetime, time
 
 import httpx
 import pytest
@@ -13,7 +14,16 @@ from dataservice.errors import BudgetError
 from dataservice.server import create_app
 from dataservice.server.variants import Variant, VariantMiddleware
 from dataservice.stores import MemoryStore
-from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.clocks import Clock as AnyClock
+from tests.embedded import SAMPLE_AS_OF
+
+
+class Clock(AnyClock):
+    """A clock at noon of the day of the sample."""
+
+    def __init__(self) -> None:
+        super().__init__(datetime.combine(SAMPLE_AS_OF, time(12), UTC).timestamp())
+
 
 DIFFERENT = [
     ("start=excluded", "start"),
@@ -30,6 +40,15 @@ DIFFERENT = [
     ("values=text", "observation: value"),
     ("detail-stamps=evening", "detail and window: times"),
     ("detail-values=float32", "detail and window: values"),
+    ("window-longest=year-refused", "windows: longest"),
+    ("window-longest=year-newest", "windows"),
+    ("window-longest=from-a-year-ago", "windows: oldest"),
+    ("window-longest=1000-oldest", "observations: total"),
+    ("forecasts=window", "days to come"),
+    ("window-unit=percent", "detail and window: values"),
+    ("window-stamps=two-days-later", "detail and window: times"),
+    ("history-lag=one", "history: its newest"),
+    ("window-lag=three", "the newest observation"),
     ("newest=window-only", "the newest observation"),
     ("history=days", "history"),
     ("history=cap-100", "history"),

@@ -18,6 +18,7 @@ from dataservice.client.contract.probing.looks import Looks
 from dataservice.client.contract.profile import Finding
 from dataservice.client.contract.quota import quota_in
 from dataservice.client.contract.requests import HISTORY_LIMIT, OBSERVATIONS_LIMIT
+from dataservice.client.contract.windows import day_after
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
 
@@ -124,6 +125,14 @@ def _does(is_read: bool) -> str:
     return READ if is_read else "shows the error"
 
 
+def _longest(looks: Looks) -> Iterator[Finding]:
+    """Return whether the window of everything is refused, however its ends are written, where a short one is not."""
+    refused, short = looks.answers.get("all"), looks.answers.get("window")
+    if refused is not None and refused.status == 400 and short is not None and short.status == 200:
+        told = f"long ones are refused: {bytes(refused).decode(errors='replace')}"[:SHOWN]
+        yield Finding("windows: longest", "any length", told, "asks for them in parts", differs=True)
+
+
 def _paging(looks: Looks) -> Iterator[Finding]:
     first, rest = looks.rows("all"), looks.rows("rest")
     if first is None:
@@ -152,9 +161,11 @@ def _paging(looks: Looks) -> Iterator[Finding]:
     if whole is not None and recent is not None and len(whole) and len(recent) and recent.first_day < whole.first_day:
         told = f"from {whole.first_day} on, the recent history from {recent.first_day} on"
         yield Finding("windows: oldest", "everything", told, "takes what either shows", differs=True)
-    newest = [each.last_day for each in (whole, recent, looks.series("rest")) if each is not None and len(each)]
-    if newest and max(newest) > max(looks.today, looks.latest_day() or looks.today):
-        yield Finding("days to come", "none", f"to {max(newest)}", "shows them as they are", differs=True)
+    shown = [each for each in (whole, recent, looks.series("rest")) if each is not None and len(each)]
+    newest = max((each.last_day for each in shown), default=looks.today)
+    is_ahead = any(len(each.between(day_after(looks.today))) > 1 for each in shown)
+    if is_ahead or newest > max(looks.today, looks.latest_day() or looks.today):
+        yield Finding("days to come", "none", f"to {newest}", "shows them as they are", differs=True)
     if new and said.total is not None and said.total <= len(first):
         told = f"{said.total}, and others follow"
         yield Finding("observations: total", "not shown; of the window", told, "does not believe it", differs=True)
@@ -309,7 +320,20 @@ def parameters_of(description: Mapping[str, Any], path_end: str) -> list[str]:
 
 
 JUDGES: tuple[Callable[[Looks], Iterator[Finding]], ...] = (
-    *(_refused, unreadable, letters, _headers, catalogue, detail, _form, _paging, _bounds, _defaults, _agreement),
+    *(
+        _refused,
+        unreadable,
+        letters,
+        _headers,
+        catalogue,
+        detail,
+        _form,
+        _longest,
+        _paging,
+        _bounds,
+        _defaults,
+        _agreement,
+    ),
     *(_history, _unknown, indices, feeds, _description),
 )
 """In the order in which the findings are shown."""

@@ -6,6 +6,7 @@ from datetime import date
 import pytest
 
 from dataservice.client import HistoryResource, SignalResource
+from dataservice.client.cache.sources import APART
 from dataservice.client.contract import utc_day
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import Scripted, answer, page
@@ -77,3 +78,13 @@ async def test_a_window_that_was_asked_last_is_no_whole_history(telling, days, s
     assert cell.result.columns[1].tolist() == [value for _, value in world.told]
     assert rows_of(found) == world.told
     assert rows_of(old) == [row for row in world.told if date(1990, 1, 1) <= row[0] <= date(1990, 6, 30)]
+
+
+async def test_the_status_says_of_which_signals_detail_and_windows_differ():
+    world, alike = World(TELLINGS["adjusted"]), World(lambda *row: row)
+    for each, note in ((world, APART), (alike, None)):
+        async with each.service.client(each.clock) as client:
+            await client.read(DETAIL)
+            await client.read(WHOLE)
+            told = {state.resource: state.last_error for state in client.states()}
+        assert {str(told[resource].message) if told[resource] else None for resource in (DETAIL, WHOLE)} == {note}
