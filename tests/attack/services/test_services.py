@@ -118,7 +118,7 @@ def test_a_probe_names_what_differs_and_finds_lists_that_go_on_without_a_word():
 def test_the_whole_attack_visits_every_switch_alone_and_pairs():
     wanted = variants(220, seed=1)
     assert len(wanted) == 220
-    assert sum(len(variant) == 2 for variant in wanted) >= 70
+    assert sum(len(variant) == 2 for variant in wanted) >= 60
     assert len(FOREIGN) >= 120
 
 
