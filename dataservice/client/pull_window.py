@@ -259,7 +259,8 @@ class WindowPuller:
             )
             await self._learn_sources()
         if pulled.complete:
-            found = self._cache.shown_by_detail(resource.slug, days, found, now)
+            lacks_last = self._evidence.now.keeps_last is False
+            found = self._cache.shown_by_detail(resource.slug, days, found, now, lacks_last=lacks_last)
         if is_beside and not len(found):
             return history
         is_cut = self._looks_cut(history, days, found, pulled.arrived)

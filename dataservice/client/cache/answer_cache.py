@@ -183,16 +183,20 @@ class AnswerCache(SignalAnswers):
         is_joined = span.is_open and self.rules.is_fresh(span.checked_at, now) and self.sources.is_alike(slug)
         return not_behind(detail, held.observations) if is_joined else detail
 
-    def shown_by_detail(self, slug: str, window: Window, found: Observations, now: float) -> Observations:
+    def shown_by_detail(
+        self, slug: str, window: Window, found: Observations, now: float, *, lacks_last: bool = False
+    ) -> Observations:
         """What was found of a window, with what a fresh detail shows behind it: a window may show the newest later.
 
-        Both must be seen to tell one series; of one observation and none there is nothing to see.
+        Both must be seen to tell one series; of one observation and none there is nothing to see, nor where windows are
+        known to leave their last row out (`lacks_last`) and no recent history counts: then they must not differ.
         """
         known = self.memory.get(SignalResource(slug))
         if known is None or not known.is_fresh(now):
             return found
         shown = looked_at(known.value)[1]
-        if not self.sources.is_alike(slug) and (len(found) or len(shown) > 1):
+        is_left_out = lacks_last and len(shown) == 1 and not self.sources.is_apart(slug)
+        if not (self.sources.is_alike(slug) or is_left_out) and (len(found) or len(shown) > 1):
             return found
         newer = shown.between(day_after(found.last_day) if len(found) else window.start, window.end)
         return found.merged(newer) if len(newer) else found
