@@ -1,0 +1,57 @@
+"""Services that refuse long windows, cut them or hide what is old: what is learned of it, and what is shown then."""
+
+from datetime import UTC, datetime, time
+
+import httpx
+import pytest
+
+from dataservice.client import AsyncClient, HistoryResource, SignalResource
+from dataservice.errors import MalformedAnswerError
+from dataservice.server import create_app
+from dataservice.server.variants import Variant, VariantMiddleware
+from tests.dataservice.client.parts.clocks import Clock
+from tests.embedded import SAMPLE_AS_OF
+
+WHOLE = HistoryResource("us-10y")
+
+
+@pytest.fixture
+def of_variant(sample_service):
+    """Make a client of a variant of the service, on the day of the sample."""
+
+    def of_variant(setting: str = "") -> AsyncClient:
+        variant = Variant.parse(filter(None, [setting]))
+        app = VariantMiddleware(create_app(sample_service.store), sample_service.store, variant)
+        clock = Clock(datetime.combine(SAMPLE_AS_OF, time(12), UTC).timestamp())
+        transport = httpx.ASGITransport(app)
+        return AsyncClient("https://data.example", sample_service.key, clock=clock, transport=transport)
+
+    return of_variant
+
+
+@pytest.mark.parametrize(
+    ("how", "longest_days", "is_cut"),
+    [
+        ("year-refused", 362, False),
+        ("five-years-refused", 1_821, False),
+        ("year-newest", 0, True),
+        ("1000-newest", 0, True),
+    ],
+)
+async def test_a_window_is_whole_in_parts_where_longer_ones_are_refused_or_cut(of_variant, how, longest_days, is_cut):
+    async with of_variant() as plain:
+        whole = (await plain.read(WHOLE)).value
+    async with of_variant(f"window-longest={how}") as client:
+        assert (await client.read(WHOLE)).value == whole
+        seen = client._reader.evidence.now
+    assert (seen.longest_days, seen.cuts_windows, seen.hides_past) == (longest_days, is_cut, False)
+
+
+@pytest.mark.parametrize("is_detail_first", [True, False])
+async def test_windows_that_begin_behind_what_the_detail_shows_are_refused(of_variant, is_detail_first):
+    async with of_variant("window-longest=from-a-year-ago") as client:
+        if is_detail_first:
+            await client.read(SignalResource("us-10y"))
+        with pytest.raises(MalformedAnswerError, match="detail shows"):
+            await client.read(WHOLE)
+        assert client._reader.evidence.now.hides_past is not is_detail_first  # else the rows beside were seen to lack
