@@ -85,11 +85,13 @@ UNKNOWN = Cost(0, None)
 
 
 def catalogue_cost(known: Answer[Catalogue] | None) -> Cost:
-    """The pages of the catalogue as it was last seen; a last page that is full may have one more behind it."""
+    """The pages of the catalogue as it was last seen; a last page that is full may have one more behind it.
+
+    Only the first page is sure: signals may have gone, and a service that lists none is asked no further.
+    """
     if known is None:
         return ONE_OR_MORE
-    signals = len(known.value)
-    return Cost(max(1, -(-signals // CATALOGUE_LIMIT)), signals // CATALOGUE_LIMIT + 1)
+    return Cost(1, len(known.value) // CATALOGUE_LIMIT + 1)
 
 
 def history_cost(

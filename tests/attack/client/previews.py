@@ -3,7 +3,7 @@
     python -m tests.attack.client.previews --previews 5000
 
 Each world is one client whose clock is moved by up to 400 days; in every other one series shrink, are emptied, are
-backfilled and come late, signals come and go, the catalogue is empty for a while, the key gets another tier; in every
+backfilled and come late, signals come and go, the catalogue is empty for a while; in every
 third one names with a dot have no detail. Before each sheet its cost is previewed, also after a refresh; then the sheet
 is answered, and the service's own count has to lie between `at_least` and `at_most`.
 """

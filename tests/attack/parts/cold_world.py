@@ -113,16 +113,14 @@ class ColdWorld:
                 self._behind[slug] = chance.choice((1, 5, 40, 400))
 
     def _change_catalogue(self, chance: random.Random) -> None:
-        """Let a signal be added or removed, the catalogue be empty for a while, the key get another tier."""
-        match chance.choice(("add", "remove", "remove", "empty", "tier")):
+        """Let a signal be added or removed, or the catalogue be empty for a while."""
+        match chance.choice(("add", "remove", "remove", "empty")):
             case "add":
                 self._added.append(f"new.{len(self._added)}")
             case "remove":
                 self._removed ^= {chance.choice((*SERIES, "other.1", "other.2"))}
-            case "empty":
-                self._is_listing = not self._is_listing
             case _:
-                self._tier = "free" if self._tier == "pro" else "pro"
+                self._is_listing = not self._is_listing
 
     def _has(self, slug: str) -> bool:
         others = slug in self._added or slug in _others(self._listed)
