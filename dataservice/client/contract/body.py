@@ -7,9 +7,17 @@ from collections.abc import Mapping
 from typing import Self
 from urllib.parse import parse_qsl, urlsplit
 
+import msgspec
+
 Params = tuple[tuple[str, str], ...]
 
 _NEXT = re.compile(r'<([^<>]*)>\s*;[^,<]*\brel\s*=\s*"?next\b', re.IGNORECASE)
+
+PENDING = frozenset({"pending", "preparing", "processing", "queued", "in_progress", "in progress", "not_ready"})
+"""What `status` or `state` says where an answer is still being prepared."""
+
+MOST_PENDING_BYTES = 1_000
+"""Longer answers hold data, whatever they say of it."""
 
 
 class Body(bytes):
@@ -49,3 +57,26 @@ def params_of(address: str) -> Params:
         return tuple(parse_qsl(urlsplit(address).query))
     except ValueError:
         return ()
+
+
+def is_pending(body: bytes) -> bool:
+    """Return whether an answer says in so many words that it is still being prepared, and holds nothing else.
+
+    >>> is_pending(b'{"status": "pending", "data": null}'), is_pending(b'{"status": "pending", "slug": "x"}')
+    (True, False)
+    """
+    if len(body) > MOST_PENDING_BYTES:
+        return False
+    try:
+        content = msgspec.json.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
+    if not isinstance(content, Mapping):
+        return False
+    inner = content.get("data")
+    layers = [content, inner] if isinstance(inner, Mapping) else [content]
+    is_said = any(str(layer.get(name)).strip().lower() in PENDING for layer in layers for name in ("status", "state"))
+    holds_data = any(
+        "slug" in layer or any(isinstance(told, list) and told for told in layer.values()) for layer in layers
+    )
+    return is_said and not holds_data

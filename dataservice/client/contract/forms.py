@@ -36,12 +36,6 @@ FAILURES = frozenset({"error", "fail", "failed", "failure"})
 PARTIAL = frozenset({"partial", "partial_success", "incomplete", "truncated", "timeout"})
 """What `status` says where an answer is a part."""
 
-PENDING = frozenset({"pending", "preparing", "processing", "queued", "in_progress", "in progress", "not_ready"})
-"""What `status` or `state` says where an answer is still being prepared."""
-
-MOST_PENDING_BYTES = 1_000
-"""Longer answers hold data, whatever they say of it."""
-
 PART_FLAGS = ("incomplete_results", "incompleteResults", "timed_out")
 """Fields that are true where an answer is a part whose rest cannot be asked for."""
 
@@ -133,29 +127,6 @@ def said_in(content: Any) -> str:
         told = told[0] if told else None
     said = " ".join(told.split())[:200] if isinstance(told, str) else ""
     return said or ("it says so, and not which" if is_failure else "")
-
-
-def is_pending(body: bytes) -> bool:
-    """Return whether an answer says in so many words that it is still being prepared, and holds nothing else.
-
-    >>> is_pending(b'{"status": "pending", "data": null}'), is_pending(b'{"status": "pending", "slug": "x"}')
-    (True, False)
-    """
-    if len(body) > MOST_PENDING_BYTES:
-        return False
-    try:
-        content = decoded(body)
-    except MalformedAnswerError:
-        return False
-    if not isinstance(content, Mapping):
-        return False
-    inner = content.get("data")
-    layers = [content, inner] if isinstance(inner, Mapping) else [content]
-    is_said = any(str(layer.get(name)).strip().lower() in PENDING for layer in layers for name in ("status", "state"))
-    holds_data = any(
-        "slug" in layer or any(isinstance(told, list) and told for told in layer.values()) for layer in layers
-    )
-    return is_said and not holds_data
 
 
 def part_in(beside: Mapping[str, Any]) -> str:

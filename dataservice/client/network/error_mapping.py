@@ -11,7 +11,8 @@ from email.utils import parsedate_to_datetime
 import httpx
 import msgspec
 
-from dataservice.client.contract.forms import is_pending, says_unknown
+from dataservice.client.contract.body import is_pending
+from dataservice.client.contract.forms import says_unknown
 from dataservice.client.contract.quota import Quota, remaining_in
 from dataservice.client.contract.requests import Endpoint, Request
 from dataservice.client.network.connection_errors import ProxyAwayError, RefusedError, UnknownHostError, UntrustedError
