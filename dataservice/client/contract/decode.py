@@ -20,12 +20,12 @@ from dataservice.client.contract.forms import (
     decoded,
     list_in,
     number_of,
-    order_of_days,
     signal_in,
     times_in,
 )
 from dataservice.client.contract.records import record_in, records_in
 from dataservice.client.contract.results import SignalDetail
+from dataservice.client.contract.times import order_of_days
 from dataservice.errors import DataServiceError, MalformedAnswerError
 from dataservice.models import Current, Index, Observation, Post, Record, Signal, WireItem
 from dataservice.observations import Observations

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from dataservice.client.contract.forms import number_of, snake_case, times_of
+from dataservice.client.contract.forms import number_of, snake_case
+from dataservice.client.contract.times import times_of
 from dataservice.errors import MalformedAnswerError
 from dataservice.models import Post, Record, WireItem
 

@@ -12,8 +12,9 @@ from dataservice.client.contract.body import Body
 from dataservice.client.contract.completeness.evidence import COMMON_SIZES, ListSeen
 from dataservice.client.contract.completeness.following import following
 from dataservice.client.contract.completeness.thinning import leaves_out
-from dataservice.client.contract.forms import TIMES, columns_of, decoded, list_in, order_of_days, signal_in, times_in
+from dataservice.client.contract.forms import TIMES, columns_of, decoded, list_in, signal_in, times_in
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, OBSERVATIONS_LIMIT
+from dataservice.client.contract.times import order_of_days
 from dataservice.errors import DataServiceError
 from dataservice.models import READING_FIELDS, Index
 from dataservice.observations import Observations
