@@ -343,10 +343,12 @@ class SeriesFetcher(WindowPuller):
     ) -> None:
         """Raise where the detail shows several observations of a window before the first one that came.
 
-        The detail is asked for where the window looked as if it was cut.
+        The detail is asked for where the window looked as if it was cut; an old one may show what is gone by now.
         """
         signal, found = SignalResource(resource.slug), self._told(resource.slug).between(window.start, window.end)
         known = self._cache.memory.get(signal)
+        if known is not None and not known.is_fresh(self._clock()):
+            known = None
         if known is None and may_ask and not isinstance(context.resource, SignalResource):
             with suppress(DataServiceError):
                 known = await self._read(signal, context.meter)

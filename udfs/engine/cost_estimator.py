@@ -52,6 +52,9 @@ T = TypeVar("T")
 _logger = logging.getLogger("udfs")
 
 CATALOGUE = CatalogueResource()
+
+THIN_LOOKS = Cost(0, 2)
+"""A window that looks as if it left days out is looked at twice; a series that is doubted so has few rows."""
 FIRST_YEAR = 1900
 DAY_S = 86_400.0
 
@@ -205,7 +208,7 @@ class CostEstimator:
         if wide is not None and wide not in self.costs:
             self.costs[wide] = cost
         if isinstance(resource, HistoryResource) and self._is_thin(resource.slug):
-            cost += POSSIBLY_ONE  # a window that looks as if it left days out is looked at twice
+            cost = THIN_LOOKS if cost.at_most is None else cost + POSSIBLY_ONE
         if resource not in self.costs:  # two questions may want one resource
             self.costs[resource] = replace(cost, at_least=0) if self._is_unsure else cost
         value = await self._value(resource, known)

@@ -200,7 +200,7 @@ async def _in_functions(session: Session, world: World, question: Question, chec
         rows = dict(list(shown.rows())[1:]) if isinstance(shown, Grid) else {}
         check.equal(f"SIGNAL_HISTORY {call.args}", rows.get(day), true)
     known = world.known[question.as_of][slug]
-    values = [known[each] for each in sorted(known)]
+    values = [known[each] for each in sorted(known) if each <= question.as_of]  # days to come are not shown
     groups = min(ROWS // 2, len(values))
     ends = [(n + 1) * len(values) // groups - 1 for n in range(groups)]
     check.equal(f"SPARK {question}", outcomes[4], spark(np.array([values[end] for end in ends])))

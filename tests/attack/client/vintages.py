@@ -96,7 +96,7 @@ class World:
         self.values: dict[tuple[str, str], dict[int, Any]] = {}
         self.lives = {(key, slug): Life() for key in KEYS for slug in SLUGS}
         for key, slug in self.lives:
-            step, last = (1, self.today) if slug == "daily" else (30, self.today)
+            step, last = (1, self.today) if slug == "daily" else (28, self.today)
             self.values[key, slug] = {day: float(next(self._numbers)) for day in range(200, last, step)}
 
     @property
@@ -110,7 +110,7 @@ class World:
         recent = days[-self.chance.choice((1, 3, 30, 300, len(days))) :]
         match self.chance.choice(("publish", "publish", "revise", "revise", "revise", "late", "null", "vanish")):
             case "publish":
-                step = 1 if slug == "daily" else 30
+                step = 1 if slug == "daily" else 28
                 for day in range(days[-1] + step, min(self.today, days[-1] + 5 * step), step):
                     values[day] = float(next(self._numbers))
             case "revise":
@@ -132,10 +132,11 @@ class World:
         days = sorted(values)
         if len(parts) > 4:
             first = max(0, number_of(request.url.params.get("start"), 0))
-            last = number_of(request.url.params.get("end"), DAYS)  # a day more than is wanted
+            last = number_of(request.url.params.get("end"), DAYS)  # two days more than are wanted
             found = [day for day in days if first <= day <= last]
             days, total = found[:1_000], len(found)
-            low, high = first, min(DAYS - 1, last - 1) if total <= 1_000 else days[-1] - 1
+            wanted = DAYS - 1 if last >= DAYS else last - 2
+            low, high = first, wanted if total <= 1_000 else days[-1] - 1
         else:
             days, total = days[-365:], 0
             whole = len(days) < 365 and days[-1] - days[0] > 366  # fewer than 365 that reach further back are all
