@@ -347,12 +347,10 @@ class SeriesFetcher(WindowPuller):
         """
         signal, found = SignalResource(resource.slug), self._told(resource.slug).between(window.start, window.end)
         known = self._cache.memory.get(signal)
-        if known is not None and not known.is_fresh(self._clock()):
-            known = None
         if known is None and may_ask and not isinstance(context.resource, SignalResource):
             with suppress(DataServiceError):
                 known = await self._read(signal, context.meter)
-        if known is None or not len(found) or found.first_day <= window.start:
+        if known is None or not known.is_fresh(self._clock()) or not len(found) or found.first_day <= window.start:
             return
         shown = valued(known.value.history.between(window.start, day_before(found.first_day)))
         if len(shown) >= SEVERAL:
