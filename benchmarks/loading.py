@@ -20,6 +20,7 @@ from addin.backend import create_app
 from addin.backend.serving import collect_rarely, listen, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
+from addin.excel import pages
 from benchmarks.cells_in_chromium import OUR_PAGE
 from benchmarks.figures.measuring import Row, report
 from benchmarks.series import KEY, slow_service
@@ -99,7 +100,7 @@ async def _bare(url: str, key: str, count: int) -> tuple[float, float]:
 def _loaded(browser: Chromium, settings: Settings, key: str, count: int) -> tuple[float, float, float]:
     """The seconds from the page's calls to the first and to the last value, and those of the backend's processor."""
     keys = KeyStore(settings.url, open_keychain=no_keychain, file=Path(f"{settings.cache_dir}-keys.json"))
-    app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG))
+    app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG), pages=pages.routes(settings))
     with running(app, listen("127.0.0.1", 0)) as url, browser.page(f"{url}/help") as page:
         page.evaluate(f"() => {{ {HOST} }}")
         page.add_script(url=f"{url}/functions.js")

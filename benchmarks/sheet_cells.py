@@ -14,6 +14,7 @@ from addin.backend import create_app
 from addin.backend.serving import listen, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
+from addin.excel import pages
 from addin.sheet.component import ADVICE, is_here
 from addin.sheet.routes import routes
 from benchmarks.cells_in_chromium import OUR_PAGE, TIMED, different_calls
@@ -129,7 +130,12 @@ def _write_signals(folder: Path, count: int) -> None:
 def _pages(chromium: Chromium, settings: Settings, key: str) -> Iterator[tuple[Tab, Tab]]:
     """The sheet, and a page that runs our functions as Excel's does, before one backend."""
     keys = KeyStore(settings.url, open_keychain=no_keychain, file=Path(f"{settings.cache_dir}-keys.json"))
-    app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG), pages_beside=routes(settings))
+    app = create_app(
+        settings,
+        keys=keys,
+        key=ConfiguredKey(key, KeySource.CONFIG),
+        pages=[*pages.routes(settings), *routes(settings)],
+    )
     with (
         running(app, listen("127.0.0.1", 0)) as url,
         chromium.page(f"{url}/sheet") as ours,

@@ -25,6 +25,7 @@ from addin.backend import create_app
 from addin.backend.serving import listen, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
+from addin.excel import pages
 from addin.sheet.component import ADVICE, is_here
 from addin.sheet.opening.opened import opened_book
 from addin.sheet.routes import BookToOpen, routes
@@ -125,8 +126,8 @@ def _served(settings: Settings, key: str) -> Iterator[str]:
             return whole
 
         own = [Route("/alone", alone), Route("/whole", parts)]
-        pages = [*routes(settings, BookToOpen(book.name, lambda: book)), *own]
-        app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG), pages_beside=pages)
+        served = [*pages.routes(settings), *routes(settings, BookToOpen(book.name, lambda: book)), *own]
+        app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG), pages=served)
         with running(app, listen("127.0.0.1", 0)) as url:
             page.body = _page_of(httpx.get(f"{url}/sheet", trust_env=False).text).encode()
             page.headers["content-length"] = str(len(page.body))

@@ -32,7 +32,6 @@ from addin.config.connect import key_store, open_ledger
 from addin.config.secrets import secret_named, session_secrets
 from addin.config.settings import Settings
 from addin.errors import SettingsError
-from addin.excel import pages
 from addin.protocol.limits import BadBatchError, BatchTooLargeError
 from dataservice.ledger import LedgerAwayError
 
@@ -53,13 +52,13 @@ def create_app(
     *,
     keys: KeyStore | None = None,
     key: ConfiguredKey | None = None,
-    pages_beside: Sequence[BaseRoute] = (),
+    pages: Sequence[BaseRoute] = (),
     place: WorkerDirectory | None = None,
 ) -> Starlette:
-    """The application that answers formulas and serves Excel's pages.
+    """The application that answers formulas and serves the pages of hosts.
 
     `keys` is where the key is stored (this machine's keychain if None); `key` is used instead of one found there, in
-    the environment or in the config file; `pages_beside` are served too, under the same rules; `place` is where it
+    the environment or in the config file; `pages` are the routes of hosts' pages; `place` is where it
     meets the other workers of its port. Raises `SettingsError` if the settings are not sufficient.
     """
     keys = keys or key_store(settings)
@@ -75,7 +74,7 @@ def create_app(
     sign_in, gate = _sign_in(backend)
     app = Starlette(
         lifespan=lifespan,
-        routes=[*sign_in, *ROUTES, *pages.routes(settings), *pages_beside],
+        routes=[*sign_in, *ROUTES, *pages],
         middleware=[
             Middleware(AnswerWhenStopped),
             Middleware(

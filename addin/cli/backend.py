@@ -14,6 +14,7 @@ from addin.backend import create_app, serving
 from addin.backend.serving import Listener
 from addin.config.settings import Settings
 from addin.errors import SettingsError
+from addin.excel import pages
 from dataservice.version import product_version
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def new_backend(
     settings: Settings, *, host: str | None = None, port: int | None = None, http: bool = False, workers: int = 1
 ) -> ReadyBackend:
     """Bind the port of the settings or the one given, for so many workers; raises `AddinError` if that cannot be."""
-    app = create_app(settings, pages_beside=shared_sheet(settings))
+    app = create_app(settings, pages=served_pages(settings))
     renew, certificate = None, None
     if not http:
         from addin.tls.certificates import certificates  # cryptography takes long to load
@@ -52,13 +53,14 @@ def new_backend(
     return ReadyBackend(app, listener, product_version(), renew)
 
 
-def shared_sheet(settings: Settings) -> Sequence[BaseRoute]:
-    """The sheet, where a setting says that this backend serves it; raises `SettingsError` if it is not here."""
+def served_pages(settings: Settings) -> Sequence[BaseRoute]:
+    """Excel's pages, and the sheet where a setting says so; raises `SettingsError` if it is not here."""
+    excel = pages.routes(settings)
     if not settings.serve_sheet:
-        return ()
+        return excel
     from addin.sheet.component import ADVICE
     from addin.sheet.routes import routes
 
     if not (found := routes(settings)):
         raise SettingsError(f"serve_sheet is set, but the sheet's component is not here; get it with: {ADVICE}")
-    return found
+    return [*excel, *found]

@@ -19,6 +19,7 @@ from addin.backend.serving import listen_at_home, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.connect import open_store
 from addin.config.settings import Settings
+from addin.excel import pages
 from addin.formulas import call_text
 from addin.sheet.component import is_here
 from addin.sheet.example import NAME, ExampleBook
@@ -120,14 +121,15 @@ def running_demo(
         stack.enter_context(sample.following())
         keys = KeyStore(service.url, open_keychain=no_keychain, file=folder / "keys.json")
         book = ExampleBook(folder, settings, key) if sheet and is_here() else None
-        pages = routes(settings, BookToOpen(NAME, book.file)) if book else ()
-        app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG), pages_beside=pages)
+        sheet_pages = routes(settings, BookToOpen(NAME, book.file)) if book else []
+        served = [*pages.routes(settings), *sheet_pages]
+        app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG), pages=served)
         url = stack.enter_context(running(app, listener))
         if book:
             stack.callback(book.stop)  # or the backend would wait for whoever asks for the book
         # The certificate is made for this machine and may not be trusted yet; nothing leaves the loopback address.
         http = stack.enter_context(httpx.Client(base_url=url, timeout=60, verify=certificate is None, trust_env=False))
-        yield Demo(url, service.url, key, folder, http, look, f"{url}/sheet" if pages else None)
+        yield Demo(url, service.url, key, folder, http, look, f"{url}/sheet" if sheet_pages else None)
 
 
 class _DemoClock:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from addin.cli.output import plain_table
-from addin.excel.doctor import Finding, State
+from addin.findings import Finding, State
 from dataservice.terminal import printable
 
 MARKS = {State.GOOD: ("✓", "green"), State.WARNING: ("!", "yellow"), State.BROKEN: ("✗", "red")}

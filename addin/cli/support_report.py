@@ -18,7 +18,7 @@ from addin.config.settings import PREFIX, Settings
 from dataservice.version import product_version
 
 if TYPE_CHECKING:
-    from addin.excel.doctor import Finding
+    from addin.findings import Finding
 
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]+@")
 _PASSWORD = re.compile(r"(password=)[^&\s\"']+", re.IGNORECASE)

@@ -9,8 +9,6 @@ import platform as system
 import socket
 import ssl
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import TypeAlias
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -23,6 +21,7 @@ from addin.config.connect import connected, key_store, open_store
 from addin.config.settings import Settings, config_file
 from addin.errors import SettingsError
 from addin.excel.manifest import local_url
+from addin.findings import Finding, State
 from addin.tls.certificates import Certificates
 from addin.tls.trust import distrust
 from dataservice.client.network.error_mapping import ADVICE as INTERCEPTED_ADVICE
@@ -35,25 +34,6 @@ TIMEOUT_S = 5.0
 """The time in which each link must answer."""
 
 Distrust: TypeAlias = Callable[[Certificates], str | None]
-
-
-class State(StrEnum):
-    """The state of a link."""
-
-    GOOD = "good"
-    WARNING = "warning"
-    BROKEN = "broken"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One link: its state, and what to do if it is not good."""
-
-    topic: str
-    state: State
-    text: str
-    advice: str = ""
-
 
 LOCAL_NETWORK = (
     "Excel on the web: allow local network access when Chrome or Edge ask (142 and later); "

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from html import escape
 from pathlib import Path, PurePosixPath
-from typing import TypeAlias
 
 import orjson
 from anyio import to_thread
@@ -17,15 +16,14 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from addin.config.settings import Settings
-from addin.excel.assets import STATIC, excel_assets, static_answer
+from addin.excel.assets import STATIC, excel_assets
 from addin.excel.manifest import manifest, shortcuts
 from addin.excel.metadata import functions_metadata, in_namespace
+from addin.web import Endpoint, static_answer
 from dataservice.version import product_version
 from udfs import REGISTRY
 from udfs.arguments import Choice, Kind, Options, Parameter
 from udfs.engine import Udf
-
-Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 READ_BY_EXCEL_ON_THE_WEB = frozenset({"/functions.json", "/functions.js", "/shortcuts.json"})
 """Excel on the web reads these from its own origin. They hold nothing but our published functions."""
@@ -38,14 +36,15 @@ MAX_ADDRESSES = 16
 
 
 def routes(settings: Settings) -> list[BaseRoute]:
-    """The routes of Excel's pages, included by the backend's application."""
+    """The routes of Excel's pages, for `create_app`."""
     functions, namespace = list(REGISTRY.values()), settings.namespace
     assets = excel_assets()
     pane = assets.page((STATIC / "taskpane.html").read_text(encoding="utf-8"), "taskpane/main.js", *SCRIPTS)
     made: dict[str, Callable[[str], str | bytes]] = {
         "/functions.json": lambda base: orjson.dumps(functions_metadata(functions, base_url=base, namespace=namespace)),
         "/functions.js": lambda _: functions_script(functions, settings),
-        "/refresh.js": lambda _: refresh_script(),
+        "/refresh.js": lambda _: module_of("workbook/main.js"),
+        "/signed-in.js": lambda _: module_of("taskpane/views/signed_in.js"),
         "/manifest.xml": lambda base: manifest(base_url=f"https://{base.partition('://')[2]}", namespace=namespace),
         "/shortcuts.json": lambda _: orjson.dumps(shortcuts()),
         "/taskpane.html": lambda _: pane,
@@ -121,9 +120,9 @@ def functions_script(functions: Iterable[Udf], settings: Settings) -> str:
     )
 
 
-def refresh_script() -> str:
-    """`/refresh.js`: a module with the refresh and what starts it; it needs `functions.js` and office.js."""
-    return f'import "./{excel_assets().prefix}workbook/main.js";\n'
+def module_of(name: str) -> str:
+    """A module at an address that stays, which loads one of Excel's scripts, such as the refresh."""
+    return f'import "./{excel_assets().prefix}{name}";\n'
 
 
 BACKQUOTED = re.compile("`+([^`]+)`+")

@@ -27,12 +27,12 @@ from addin.backend.state import BackendState
 from addin.config.settings import Settings
 from addin.errors import AddinError
 from addin.excel.assets import STATIC as EXCEL
-from addin.excel.assets import Assets, excel_assets, files_in, static_answer
-from addin.excel.pages import Endpoint
+from addin.excel.assets import excel_assets
 from addin.sheet.calculation.calculated import warm_up
 from addin.sheet.component import FOLDER, is_here
 from addin.sheet.files import BLANK_NAME, XLSM, XLSX, blank_book
 from addin.sheet.work import calculate_formulas, open_bytes, open_upload, save_edited
+from addin.web import Assets, Endpoint, files_in, static_answer
 from addin.workbook.ooxml.errors import WorkbookError
 
 T = TypeVar("T")

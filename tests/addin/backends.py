@@ -17,6 +17,7 @@ from addin.backend.serving import Listener, listen, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
 from addin.errors import AddinError
+from addin.excel import pages
 from addin.protocol.messages import Reply
 from tests.embedded import EmbeddedService
 
@@ -71,7 +72,7 @@ def backend_of(
     chosen = Settings(**{"url": service.url, "cache_dir": folder / "cache", **settings})
     keys = KeyStore(chosen.url, open_keychain=no_keychain, file=folder / "keys.json")
     in_use = ConfiguredKey(service.key if key is None else key, KeySource.CONFIG) if key != "" else None
-    app = create_app(chosen, keys=keys, key=in_use)
+    app = create_app(chosen, keys=keys, key=in_use, pages=pages.routes(chosen))
     with running(app, usual_listener()) as url, httpx.Client(base_url=url, timeout=60) as http:
         yield RunningBackend(http, keys)
 

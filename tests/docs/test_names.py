@@ -11,6 +11,7 @@ from addin.backend import create_app
 from addin.backend.http import KEY_HEADER
 from addin.config.api_key import KeyStore, no_keychain
 from addin.config.settings import PREFIX, Settings
+from addin.excel import pages as excel_pages
 from dataservice.client import State
 from docs.generate.commands import commands
 from tests.docs.pages import everything, pages
@@ -119,7 +120,8 @@ def test_every_header_is_explained(header):
 
 def test_every_route_of_the_backends_protocol_is_listed(tmp_path):
     keys = KeyStore("https://data.example", open_keychain=no_keychain, file=tmp_path / "keys.json")
-    app = create_app(Settings(url="https://data.example", cache_dir=tmp_path), keys=keys)
+    settings = Settings(url="https://data.example", cache_dir=tmp_path)
+    app = create_app(settings, keys=keys, pages=excel_pages.routes(settings))
     routes = {(method, route.path) for route in app.routes for method in route.methods if method != "HEAD"}
     own = {
         f"`{method} {path}`" for method, path in routes if "." not in path and not path.startswith(("/help", "/icons"))

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from addin.backend.http import is_on_this_machine
-from addin.excel.assets import accepts_gzip
+from addin.web import accepts_gzip
 
 LEAST_BYTES = 8 * 2**10
 """Below that an answer takes one or two packets anyway."""

@@ -22,7 +22,7 @@ from addin.config.connect import cache_folder, open_ledger, open_store
 from addin.config.secrets import secret_named, session_secrets
 from addin.config.settings import Settings
 from addin.errors import AddinError
-from addin.excel.doctor import Finding, State
+from addin.findings import Finding, State
 from dataservice.ledger import LedgerAwayError
 from dataservice.stores import Entry
 

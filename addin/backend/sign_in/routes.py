@@ -23,12 +23,11 @@ from addin.backend.sign_in.provider import Provider
 from addin.backend.sign_in.sessions import Sessions
 from addin.config.api_key import checked_key
 from addin.config.settings import Settings
-from addin.excel.assets import excel_assets
 from dataservice.ledger import LedgerAwayError
 
 DONE = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Signed in</title>
 <script defer src="{OFFICE_JS}/lib/1/hosted/office.js"></script>
-<script type="module" async src="{{script}}"></script>
+<script type="module" async src="signed-in.js"></script>
 <body data-session="{{session}}"><p>You are signed in as {{name}}. You can close this window.</p>"""
 """Hands the session to the pane, which may stand in a frame with cookies of its own."""
 
@@ -77,8 +76,7 @@ class SignIn:
         if person is None or mark is None:
             raise HTTPException(403, "your account may not use this backend; ask who runs it (setting oidc_users)")
         token = self.sessions.token(person, mark)
-        script = f"{excel_assets().prefix}taskpane/views/signed_in.js"
-        page = DONE.format(name=html.escape(person.name), session=token, script=script)
+        page = DONE.format(name=html.escape(person.name), session=token)
         response = HTMLResponse(page, headers={"cache-control": "no-store"})
         response.headers.append("set-cookie", self.sessions.cookie(token))
         response.headers.append("set-cookie", set_cookie(SIGN_IN_COOKIE, "", 0))

@@ -43,13 +43,13 @@ SOCKET_BYTES = len("/addin-workers-12345678/1234567890.sock")
 class BackendWorker:
     """The work of a worker, which is a process that starts with nothing.
 
-    `pages_beside` is a function of a module, so that a worker can import it.
+    `pages` is a function of a module, so that a worker can import it.
     """
 
     settings: Settings
     listener: Listener
     place: WorkerDirectory
-    pages_beside: Callable[[Settings], Sequence[BaseRoute]]
+    pages: Callable[[Settings], Sequence[BaseRoute]]
     is_verbose: bool
 
     def __call__(self, beat: Callable[[], None]) -> None:
@@ -61,7 +61,7 @@ class BackendWorker:
             log_as_json()
         prepare_process()
         threading.Thread(target=_tidy_up, args=(self.place,), name="tidy up", daemon=True).start()
-        app = create_app(self.settings, place=self.place, pages_beside=self.pages_beside(self.settings))
+        app = create_app(self.settings, place=self.place, pages=self.pages(self.settings))
         server = BackendServer(app, self.listener, stopping_of(app))
         if (own := self.listener.certificate) is not None:
             server.config.load()
@@ -73,7 +73,7 @@ def serve_workers(
     settings: Settings,
     listener: Listener,
     workers: int,
-    pages_beside: Callable[[Settings], Sequence[BaseRoute]],
+    pages: Callable[[Settings], Sequence[BaseRoute]],
     *,
     maintenance: Callable[[], object] = lambda: None,
 ) -> None:
@@ -93,7 +93,7 @@ def serve_workers(
         os.environ[FOLDER_VARIABLE] = str(metrics)  # the workers inherit it
 
         def work(now: Settings) -> BackendWorker:
-            return BackendWorker(share_of(now, workers), listener, place, pages_beside, verbose)
+            return BackendWorker(share_of(now, workers), listener, place, pages, verbose)
 
         processes = WorkerProcesses(
             work(settings),

@@ -19,8 +19,8 @@ from addin.config.api_key import find_key
 from addin.config.connect import key_store
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
-from addin.excel.doctor import Finding, State
 from addin.excel.manifest import local_url
+from addin.findings import Finding, State
 from addin.tls.certificates import certificates
 from dataservice.version import product_version
 

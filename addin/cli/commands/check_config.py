@@ -25,7 +25,7 @@ def check_config(as_json: Annotated[bool, typer.Option("--json", help="Print JSO
     from addin.cli.findings import print_findings
     from addin.cli.output import print_json
     from addin.config.settings import load_settings
-    from addin.excel.doctor import State
+    from addin.findings import State
 
     findings = asyncio.run(examine_server(load_settings(), os.environ, now=time.time()))
     if as_json:

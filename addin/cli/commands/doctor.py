@@ -15,7 +15,7 @@ from addin.config.settings import Settings, load_settings
 from dataservice.terminal import echo
 
 if TYPE_CHECKING:
-    from addin.excel.doctor import Finding
+    from addin.findings import Finding
 
 
 def doctor(
@@ -50,7 +50,8 @@ def doctor(
     from addin.cli.autostart.status import autostart_link
     from addin.cli.findings import print_findings
     from addin.cli.output import print_json
-    from addin.excel.doctor import State, examine
+    from addin.excel.doctor import examine
+    from addin.findings import State
     from addin.tls.certificates import certificates
 
     settings, now = load_settings(), dt.datetime.now(dt.UTC)
@@ -81,7 +82,7 @@ def _libreoffice() -> list[Finding]:
     """Return whether LibreOffice can be started from this terminal; nothing where there is none."""
     from addin.calc.soffice import find_soffice, python_in_the_way
     from addin.errors import AddinError
-    from addin.excel.doctor import Finding, State
+    from addin.findings import Finding, State
 
     try:
         soffice = find_soffice()

@@ -46,7 +46,7 @@ def serve(
     from addin.backend import serving
     from addin.backend.app import stopping_of
     from addin.backend.operation.set_up import concerns, refuse_unknown
-    from addin.cli.backend import new_backend, shared_sheet
+    from addin.cli.backend import new_backend, served_pages
     from addin.config.api_key import find_key
     from addin.config.connect import key_store
     from addin.config.json_log import log_as_json
@@ -73,14 +73,14 @@ def serve(
     else:
         from addin.backend.workers.supervisor import serve_workers
 
-        serve_workers(settings, listener, processes, shared_sheet, maintenance=_maintenance(backend))
+        serve_workers(settings, listener, processes, served_pages, maintenance=_maintenance(backend))
     echo("Stopped.")
 
 
 def _tell_what_is_wrong(settings: Settings) -> None:
     """Tell in the log what does not work of a shared backend; it starts all the same, as what is away may come back."""
     from addin.backend.operation.server_check import examine_server
-    from addin.excel.doctor import State
+    from addin.findings import State
 
     def look() -> None:
         for finding in asyncio.run(examine_server(settings, os.environ, now=time.time())):
@@ -138,12 +138,13 @@ def sheet(
     if not is_here():
         raise AddinError(f"the sheet's component is not here; get it with: {ADVICE} ({FETCHED_MB} MB, once)")
     from addin.backend import create_app, serving
+    from addin.excel import pages
     from addin.sheet.browser import open_page
     from addin.sheet.routes import BookToOpen, routes
 
     settings = load_settings()
     first = BookToOpen(book.name, _readable(book)) if book else None
-    app = create_app(settings, pages_beside=routes(settings, first))
+    app = create_app(settings, pages=[*pages.routes(settings), *routes(settings, first)])
     listener = serving.listen_at_home(port, SHEET_PORT)
     url = f"{listener.url}/sheet"
     echo(f"{book.name if book else 'An empty sheet'} with {settings.namespace} functions: {url}")

@@ -61,6 +61,7 @@ ADDIN = Card(
         "formulas": "the lexer, and all that reads formulas",
         "excel": "manifest, metadata, Excel's pages",
         "protocol": "batches of calls in, encoded answers out",
+        "web": "files for browsers, kept by their hash",
         "tls": "the certificate for this machine, and who trusts it",
         "config": "settings, the API key, logs, and the client made from them",
     },

@@ -4,7 +4,7 @@ import datetime as dt
 
 from addin.cli.support_report import report
 from addin.config.settings import Settings
-from addin.excel.doctor import Finding, State
+from addin.findings import Finding, State
 from tests.addin.commands import addin, environment
 
 NOW = dt.datetime(2026, 8, 31, 12, tzinfo=dt.UTC)

@@ -5,7 +5,8 @@ import pytest
 from addin.config.authorities import trusted
 from addin.config.settings import Settings
 from addin.errors import SettingsError
-from addin.excel.doctor import State, examine
+from addin.excel.doctor import examine
+from addin.findings import State
 from addin.tls.certificates import Certificates
 from tests.addin.backends import backend_of
 from tests.addin.commands import addin, environment

@@ -9,7 +9,8 @@ import pytest
 from addin.backend import create_app
 from addin.backend.serving import listen, running
 from addin.config.settings import Settings
-from addin.excel.doctor import State, examine
+from addin.excel.doctor import examine
+from addin.findings import State
 from addin.tls.certificates import Certificates
 from tests.addin.commands import addin, environment
 from tests.addin.half_answers import half_answers_of

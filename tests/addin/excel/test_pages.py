@@ -5,8 +5,9 @@ import re
 import httpx
 import pytest
 
-from addin.excel.assets import STATIC, Assets, excel_assets
+from addin.excel.assets import STATIC, excel_assets
 from addin.excel.manifest_check import problems
+from addin.web import Assets
 from udfs import REGISTRY
 
 SERVED = {

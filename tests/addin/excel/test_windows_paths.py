@@ -10,6 +10,7 @@ from starlette.routing import Route
 from addin.backend import create_app
 from addin.config.api_key import KeyStore, no_keychain
 from addin.config.settings import Settings
+from addin.excel import pages
 from addin.excel.assets import STATIC
 
 INSTALLED = PureWindowsPath(r"D:\python\.venv\Lib\site-packages\addin\excel\static")
@@ -53,7 +54,8 @@ def test_most_of_these_names_leave_the_folder_by_the_rules_of_windows():
 
 def test_no_route_takes_a_file_name_from_its_address(tmp_path):
     settings = Settings(url="https://data.example", cache_dir=tmp_path)
-    app = create_app(settings, keys=KeyStore(settings.url, open_keychain=no_keychain, file=tmp_path / "keys.json"))
+    keys = KeyStore(settings.url, open_keychain=no_keychain, file=tmp_path / "keys.json")
+    app = create_app(settings, keys=keys, pages=pages.routes(settings))
     paths = [route.path for route in app.routes if isinstance(route, Route)]
     # Looked up in the registry, and among the contents that were read at the start.
     taking = [path for path in paths if "{" in path]

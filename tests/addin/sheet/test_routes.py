@@ -6,7 +6,7 @@ import re
 import httpx
 import pytest
 
-from addin.cli.backend import shared_sheet
+from addin.cli.backend import served_pages
 from addin.config.settings import Settings
 from addin.sheet.files import blank_book
 from addin.sheet.routes import routes
@@ -21,8 +21,9 @@ pytestmark = pytest.mark.usefixtures("component")
 def test_a_backend_serves_no_sheet_unless_a_setting_says_so(backend):
     assert backend.http.get("/sheet").status_code == 404
     assert backend.http.get("/sheet/component/owl.js").status_code == 404
-    assert shared_sheet(Settings(url="https://data.example")) == ()
-    allowed = shared_sheet(Settings(url="https://data.example", serve_sheet=True))
+    alone = served_pages(Settings(url="https://data.example"))
+    assert not any(route.path.startswith("/sheet") for route in alone)
+    allowed = served_pages(Settings(url="https://data.example", serve_sheet=True))
     assert "/sheet" in {route.path for route in allowed}
 
 

@@ -27,6 +27,7 @@ from addin.backend import create_app
 from addin.backend.serving import listen, running
 from addin.config.api_key import KeyStore, no_keychain
 from addin.config.settings import Settings
+from addin.excel import pages
 from addin.tls.certificates import Certificates
 from tests.embedded import EmbeddedService
 
@@ -174,5 +175,5 @@ def backend_with_sign_in(
         **{"per_user_keys": True, **settings},
     )
     keys = KeyStore(chosen.url, open_keychain=no_keychain, file=folder / "keys.json")
-    with running(create_app(chosen, keys=keys), listener) as url:
+    with running(create_app(chosen, keys=keys, pages=pages.routes(chosen)), listener) as url:
         yield url

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from addin.backend.serving import running
 from addin.config.settings import Settings
 from addin.excel.assets import excel_assets
-from addin.excel.pages import functions_script, refresh_script
+from addin.excel.pages import functions_script, module_of
 from tests.addin.backends import usual_listener
 from tests.project.files import PROJECT
 from udfs import REGISTRY
@@ -78,7 +78,7 @@ class ScriptedBackend:
 
     async def scripts(self, request: Request) -> Response:
         if request.url.path == "/refresh.js":
-            return Response(refresh_script(), media_type="text/javascript")
+            return Response(module_of("workbook/main.js"), media_type="text/javascript")
         script = functions_script(list(REGISTRY.values()), self.settings)
         return Response(script, media_type="text/javascript")
 

@@ -11,6 +11,7 @@ from addin.backend import create_app
 from addin.backend.serving import running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
+from addin.excel import pages
 from addin.sheet.routes import BookToOpen, routes
 from tests.addin.backends import usual_listener
 from tests.addin.excel.parts.chromium import Chromium
@@ -123,7 +124,7 @@ def sheet_server(
     keys = KeyStore(service.url, open_keychain=no_keychain, file=folder / "keys.json")
     first = BookToOpen(book.name, lambda: book) if book else None
     in_use = ConfiguredKey(key or service.key, KeySource.CONFIG)
-    app = create_app(chosen, keys=keys, key=in_use, pages_beside=routes(chosen, first))
+    app = create_app(chosen, keys=keys, key=in_use, pages=[*pages.routes(chosen), *routes(chosen, first)])
     with running(app, usual_listener()) as url:
         yield url
 
