@@ -188,8 +188,9 @@ class BookCalculation:
         found = {**run.simple, **run.cells.values([self._formulas[place] for place in run.cells.live])}
         arrays = ((place, rows) for place, rows in self._before.items() if type(rows) is list)
         unchanged = {place for place, rows in arrays if is_same(rows, found.get(place))} | self._accepted
-        doubts = {**run.cells.unreadable, **self._simple.doubts}
-        doubts |= dict.fromkeys(run.hoisted.waiting, NOT_ANSWERED) | self._of_other_language(found)
+        doubts = (
+            run.cells.unreadable | dict.fromkeys(run.hoisted.waiting, NOT_ANSWERED) | self._of_other_language(found)
+        )
         doubtful = run.cells.live - self._unproven.keys() - doubts.keys() - unchanged
         if doubtful:
             proof = Proof(run.cells, self._engines, found, reproduced=self._before.keys() - self._unproven.keys())

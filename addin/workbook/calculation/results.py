@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from math import frexp
 from typing import Any
 
 from addin.workbook.calculation.book_formulas import BookFormula
@@ -42,6 +43,9 @@ OF_DIFFERENCES = frozenset(
 
 _NEARLY, _EVENLY = 1e-6, 1e-10
 """Relative distances within which a result that is moved a little may move, and may do so unevenly."""
+
+_ROUNDED = 10
+"""How much more than moving it rounding may change a result: it moves what the result rests on by less."""
 
 TINY = 1e-13
 """A sum or difference below this may be rounding alone, of which spreadsheets make 0 in some places."""
@@ -98,6 +102,8 @@ def jumps(found: Any, below: Any, above: Any, rounded: Any) -> bool:
 
     >>> jumps(8.0, 7.0, 8.0, 8.0), jumps(8.0, 7.999999999, 8.000000001, 8.0), jumps("a", "a", "a", "b")
     (True, False, True)
+    >>> jumps(2490399.0, 2490399.0, 2490399.0, 2490400.0)
+    True
     """
     each = (found, below, above, rounded)
     if any(type(rows) is list for rows in each):
@@ -108,7 +114,18 @@ def jumps(found: Any, below: Any, above: Any, rounded: Any) -> bool:
         return not all(is_same(found, value) for value in each)
     size = max(map(abs, each))
     is_near = all(abs(value - found) <= _NEARLY * size for value in each)
-    return not (is_near and abs((below - found) + (above - found)) <= _EVENLY * size)
+    moved = max(abs(below - found), abs(above - found))
+    is_even = abs((below - found) + (above - found)) <= _EVENLY * size
+    return not (is_near and is_even and abs(rounded - found) <= _ROUNDED * moved + TOLERANCE * size)
+
+
+def is_residue(value: Any) -> bool:
+    """Return whether a number may be what rounding left of a difference of equal ones: few binary digits, all small.
+
+    >>> [is_residue(each) for each in (0.1 + 0.2 - 0.3, 3000000.3000000003 - 3000000.3, 0.1, 0.375, 7.0, 0.0, 1e-9)]
+    [True, True, False, False, False, False, False]
+    """
+    return type(value) is float and value * 1024 % 1 != 0 and frexp(value)[0] * 1024 % 1 == 0
 
 
 def doubt_about(formula: BookFormula, found: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -12,16 +12,18 @@ from addin.workbook.calculation.engine.process import VALUE
 from addin.workbook.calculation.engine_book import EngineBook
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.influence import Place, by_sheet
-from addin.workbook.calculation.results import NEAR
+from addin.workbook.calculation.results import NEAR, is_residue
 from addin.workbook.ooxml.book import Book
 
 FEW = 2_000
 """Formulas up to this number are all worked out by the better engine, which takes a second for them."""
-SAME_DIGITS = "it compares two numbers with the same 15 digits"
 
 
 class SimpleStage:
-    """The simple formulas that rest on nothing but values and each other; none in a small book."""
+    """The simple formulas that rest on nothing but values and each other; none in a small book.
+
+    What spreadsheets make of the last digits, the fast engine does not know: it hands those formulas to the better one.
+    """
 
     def __init__(self, book: Book, formulas: Mapping[Place, BookFormula], tried: AbstractSet[Place]) -> None:
         self._book = book
@@ -34,7 +36,6 @@ class SimpleStage:
             for formula in self._chosen
             for one, other in formula.shape.comparisons
         ]
-        self.doubts: dict[Place, str] = {}
         self._engine_book: EngineBook | None = None
         self._loaded: list[Place] = []
 
@@ -79,17 +80,26 @@ class SimpleStage:
             self._engine_book.put([(sheet, *spot, VALUE, value) for (sheet, spot), value in changed.items()])
         engine.evaluate()
         found = dict(zip(places, engine.results(), strict=True))
-        self._compare(found, changed)
-        return found
+        self._hand_over({*self._close(found, changed), *(place for place in found if is_residue(found[place]))})
+        return {place: value for place, value in found.items() if place in self.places}
 
-    def _compare(self, found: Mapping[Place, Any], changed: Mapping[Place, Any]) -> None:
-        """Doubt formulas that compare two numbers which spreadsheets count as equal, and others do not."""
+    def _hand_over(self, odd: AbstractSet[Place]) -> None:
+        """Leave these formulas to the better engine, and those that rest on them."""
+        if not odd:
+            return
+        gone = odd | {formula.place for formula in resting_on(self._chosen, by_sheet(odd))}
+        self._chosen = [formula for formula in self._chosen if formula.place not in gone]
+        self.places -= gone
+        self._comparisons = [each for each in self._comparisons if each[0] not in gone]
+
+    def _close(self, found: Mapping[Place, Any], changed: Mapping[Place, Any]) -> Iterator[Place]:
+        """The formulas that compare two numbers which spreadsheets count as equal, and others do not."""
         for place, *sides in self._comparisons:
             one, other = (side if type(side) is float else self._value(side, found, changed) for side in sides)
             if one == other or not (type(one) is type(other) is float) or place not in found:
                 continue
             if abs(one - other) <= NEAR * max(abs(one), abs(other)):
-                self.doubts[place] = SAME_DIGITS
+                yield place
 
     def _value(self, place: Any, found: Mapping[Place, Any], changed: Mapping[Place, Any]) -> Any:
         if place in found:

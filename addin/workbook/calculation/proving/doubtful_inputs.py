@@ -15,6 +15,7 @@ from addin.workbook.calculation.influence import Place
 from addin.workbook.calculation.proving.snapshot import Snapshot
 from addin.workbook.calculation.reading.constants import OTHER_MARKS, has_other_marks
 from addin.workbook.calculation.reading.letters import Letters, depends_on, has_letters, letters_of
+from addin.workbook.calculation.reading.noise import CUTTING
 from addin.workbook.calculation.reading.oddities import (
     COUNTING,
     COUNTS_ODD_TEXTS,
@@ -25,6 +26,7 @@ from addin.workbook.calculation.reading.oddities import (
     INTEREST,
     LONG_KEY,
     LONG_TEXT,
+    NEARLY_WHOLE,
     OF_BLANKS,
     OF_CRITERIA,
     OF_JOINED_TEXTS,
@@ -42,6 +44,7 @@ from addin.workbook.calculation.reading.oddities import (
     is_long_key,
     is_long_part,
     is_long_part_of_key,
+    is_nearly_whole,
     is_odd_text,
     is_unknown_name,
     odd_input,
@@ -81,6 +84,7 @@ class DoubtfulInputs:
         yield OTHER_MARKS if self._has_format_in_cell(formula) else ""
         yield DOUBTFUL_NUMBER if self._reads(formula, is_doubtful_number, areas=False) else ""
         yield self._has_long_texts(formula)
+        yield NEARLY_WHOLE if functions & CUTTING and self._reads(formula, is_nearly_whole, areas=True) else ""
         yield OTHER_TILDE if self._has_other_tilde(formula) else ""
         yield COUNTS_ODD_VALUES if counts_odd_values(functions, texts) else ""
         if functions & (COUNTING | INTEREST):

@@ -21,7 +21,18 @@ from addin.workbook.calculation.reading.cautions import (
 )
 from addin.workbook.calculation.reading.constants import constants_of, kind_of, odd_constants
 from addin.workbook.calculation.reading.lookups import nearest
-from addin.workbook.calculation.reading.noise import is_noisy, nudged_call, with_powers_as_calls
+from addin.workbook.calculation.reading.noise import (
+    DIFFERENCES,
+    cut_off,
+    difference,
+    in_15_digits,
+    is_noisy,
+    nudged_call,
+    tested,
+    with_difference_as_call,
+    with_powers_as_calls,
+    with_tested_differences,
+)
 from addin.workbook.calculation.reading.oddities import OTHER_SIZE, conditions_of, is_same_size
 from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, Node, UnreadableError, parsed
 from addin.workbook.calculation.reading.refusals import hides_references, why_refused
@@ -186,6 +197,7 @@ class _Reader:
     def expression(self, tree: Expression) -> list[Piece]:
         """The pieces of an expression."""
         pieces: list[Piece] = []
+        tree = with_tested_differences(tree)
         tree = with_powers_as_calls(tree) if self.nudges else tree
         has_order = any(isinstance(node, Token) and node.kind == "compare" and node.text in _OF_ORDER for node in tree)
         for place, node in enumerate(tree):
@@ -199,6 +211,8 @@ class _Reader:
 
     def _node(self, node: Node, tree: Expression, place: int) -> list[Piece]:
         if isinstance(node, CallNode):
+            if node.written in DIFFERENCES:
+                return self._difference(DIFFERENCES[node.written], *node.arguments)
             follows = tree[place + 1] if place + 1 < len(tree) else None
             return self._call(node, is_called=isinstance(follows, GroupNode))
         if isinstance(node, GroupNode):
@@ -218,6 +232,12 @@ class _Reader:
                 return self._name(node.text)
             case _:
                 return [node.text]
+
+    def _difference(self, operator: str, one: Expression, other: Expression) -> list[Piece]:
+        """A difference that may be nothing but a residue, which decides on the result."""
+        self.is_noisy = self.shape.joins_or_subtracts = True
+        first, second = self.expression(one), self.expression(other)
+        return difference(operator, first, second) if self.nudges else [*first, operator, *second]
 
     def _operator(self, text: str, *, is_first: bool) -> list[Piece]:
         if text in "+-" and not is_first:
@@ -280,14 +300,17 @@ class _Reader:
             raise _Refusal(f"{name} needs cells, and gets values")
         if name == "HYPERLINK" and arguments:
             return ["(", *arguments[-1], ")"]  # what it shows
-        return self._called(name, arguments)
+        return self._called(name, node, arguments)
 
-    def _called(self, name: str, arguments: list[list[Piece]]) -> list[Piece]:
+    def _called(self, name: str, node: CallNode, arguments: list[list[Piece]]) -> list[Piece]:
         """A call with what it is given, and what has to be known about that."""
         self._mend(name, arguments)
         self.shape.required += [(self._around.alone(each), why) for each, why in conditions_of(name, arguments)]
         if looked := nearest(name, arguments):
             self.shape.lookups.append(looked.with_parts(lambda part: self._around.alone(part) if part else ()))
+        for place in cut_off(name, node.arguments):
+            self.is_noisy = True
+            arguments[place] = in_15_digits(arguments[place]) if self.nudges else arguments[place]
         call: list[Piece] = [f"{name}(", *_joined(arguments), ")"]
         if not is_noisy(name):
             return call
@@ -298,12 +321,7 @@ class _Reader:
         """Return why what a function is given makes its result doubtful; empty where it does not."""
         has_many, ones = single_values(name, node.arguments, self._holes)
         self.shape.single += ones
-        if has_many:
-            return f"{name} gets several values, of which programs make different things"
-        needed = (node.arguments[place] for place in CELLS.get(name, ()) if place < len(node.arguments))
-        return (
-            "" if all(gives_cells(each, self.is_cells) for each in needed) else f"{name} needs cells, and gets values"
-        )
+        return f"{name} gets several values, of which programs make different things" if has_many else ""
 
     def is_cells(self, name: str) -> bool:
         """Return whether a name stands for cells, as far as anybody knows."""
@@ -344,7 +362,7 @@ class _Reader:
         for place, argument in enumerate(node.arguments):
             self._around = self._inside(outside, name, node, place, found)
             first = len(self.shape.sites)
-            found.append(self.expression(argument))
+            found.append(self.expression(with_difference_as_call(argument) if tested(name, place) else argument))
             if outside.handed:
                 self._keep_around(first, name, found[:-1], place, len(node.arguments))
             if self._around.is_each:
@@ -408,7 +426,8 @@ class _Reader:
             self.shape.sites.append(CallSite(ours, (), guards, None, rounds=tuple(key)))
             return [Answer(len(self.shape.sites) - 1), "(", *key, ")"]
         self.shape.sites.append(CallSite(ours, alone, guards, constants_of(node.arguments)))
-        return [Answer(len(self.shape.sites) - 1)]
+        answer = Answer(len(self.shape.sites) - 1)
+        return ["INDEX(", answer, ",1,1)"] if node.written.startswith("@") else [answer]
 
     def _spill(self, node: CallNode) -> list[Piece]:
         match node.arguments:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from enum import IntEnum
 from zlib import crc32
 
 from addin.formulas.lexer import Token
-from addin.workbook.calculation.functions import names_in
-from addin.workbook.calculation.reading.parsing import CallNode, Expression, Node
+from addin.workbook.calculation.functions import names_in, plain_name
+from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, Node
 from addin.workbook.calculation.reading.shapes import Piece
 
 HARDLY = 1e-12
@@ -49,8 +50,37 @@ _DISTRIBUTION = re.compile(
     r"(?:BETA|BINOM|CHI|CHISQ|EXPON|F|GAMMA|HYPGEOM|LOG|LOGNORM|NEGBINOM|NORM|NORMS|NORM\.S|POISSON|T|WEIBULL|Z)"
     r"\.?(?:DIST|INV|TEST)(?:\.RT|\.2T|\.RANGE)?|POISSON|WEIBULL"
 )
-_MARK, _FINE_MARK, _VARIABLE = "\x02", "\x03", "ds_n"
-_MARKS = re.compile(f"([{_MARK}{_FINE_MARK}])")
+_EVERY = frozenset(range(8))
+_CUT_OFF: dict[str, AbstractSet[int]] = {
+    **dict.fromkeys(
+        names_in("INT TRUNC ROUNDUP ROUNDDOWN EVEN ODD ISEVEN ISODD FACT FACTDOUBLE ROMAN"), frozenset({0})
+    ),
+    **dict.fromkeys(names_in("CHAR UNICHAR CHOOSE DEC2BIN DEC2HEX DEC2OCT WEEKDAY DAY MONTH YEAR"), frozenset({0})),
+    **dict.fromkeys(names_in("LEFT RIGHT REPT LARGE SMALL EOMONTH"), frozenset({1})),
+    **dict.fromkeys(names_in("MID REPLACE INDEX"), frozenset({1, 2})),
+    **dict.fromkeys(names_in("VLOOKUP HLOOKUP"), frozenset({2})),
+    **dict.fromkeys(names_in("DATE TIME EDATE COMBIN COMBINA PERMUT GCD LCM BASE"), _EVERY),
+    **dict.fromkeys(names_in("BITAND BITOR BITXOR BITLSHIFT BITRSHIFT SWITCH DELTA GESTEP"), _EVERY),
+}
+"""Arguments of which the whole number counts, or that are compared: Excel takes 15 digits of them, others all."""
+CUTTING = frozenset(_CUT_OFF)
+_TESTED: dict[str, AbstractSet[int]] = {
+    **dict.fromkeys(names_in("IFS AND OR XOR"), frozenset(range(250))),
+    **dict.fromkeys(names_in("IF NOT ABS SIGN SQRT LN LOG LOG10 TEXT MATCH XMATCH LOOKUP XLOOKUP"), frozenset({0})),
+    **dict.fromkeys((*names_in("VLOOKUP HLOOKUP"), *_STEPPED), frozenset({0})),
+}
+"""Arguments of which it counts whether they are 0."""
+_WHOLE = names_in(
+    """MATCH XMATCH ROW ROWS COLUMN COLUMNS COUNT COUNTA COUNTBLANK COUNTIF COUNTIFS LEN FIND SEARCH INT RANDBETWEEN
+    SEQUENCE YEAR MONTH DAY WEEKDAY DATE TODAY EOMONTH EDATE HOUR MINUTE SECOND"""
+)
+"""Functions that come to whole numbers."""
+DIFFERENCES = {"ds.-": "-", "ds.+": "+"}
+"""How differences and sums stand in a tree whose residue may decide, with their operators."""
+_MARK, _FINE_MARK, _DIGITS_MARK, _RESIDUE_MARK, _VARIABLE = "\x02", "\x03", "\x04", "\x05", "ds_n"
+_MARKS = re.compile(f"([{_MARK}{_FINE_MARK}{_DIGITS_MARK}{_RESIDUE_MARK}])")
+_IN_15_DIGITS = f"IFERROR(ROUND({_VARIABLE},14-INT(LOG10(ABS({_VARIABLE})))),{_VARIABLE})"
+_WITHOUT_RESIDUE = f"IF(ABS({_VARIABLE})<=1E-14*ABS(ds_b),0,{_VARIABLE})"
 _ROUNDED = "LET(ds_r,ROUND(ds_n,11-INT(LOG10(ABS(ds_n)))),IFERROR(IF(ABS(ds_r-ds_n)<=1E-13*ABS(ds_n),ds_r,ds_n),ds_n))"
 """What a result is if it hardly differs from a number of twelve digits, as a key or a limit mostly is."""
 
@@ -101,16 +131,96 @@ def written(text: str, of: str, switch: str) -> str:
     Each is moved by another part of `HARDLY`, as two that are moved alike could cancel out; `of` tells formulas apart.
     """
     first, *others = _MARKS.split(text)
-    marked = zip(others[::2], others[1::2], strict=True)
-    return first + "".join(
-        f"IF({switch}={Move.ROUNDED:d},{_ROUNDED},{_VARIABLE}*(1+({switch})*{_size(mark, f'{of} {number}'):.3E})){text}"
-        for number, (mark, text) in enumerate(marked)
-    )
+    marked = enumerate(zip(others[::2], others[1::2], strict=True))
+    return first + "".join(_moved(mark, f"{of} {number}", switch) + text for number, (mark, text) in marked)
+
+
+_ROUNDINGS = {_DIGITS_MARK: _IN_15_DIGITS, _RESIDUE_MARK: _WITHOUT_RESIDUE}
+
+
+def _moved(mark: str, of: str, switch: str) -> str:
+    """What a marked result is: rounded, moved to a side unless only its rounding counts, or as it is."""
+    beside = _VARIABLE if mark in _ROUNDINGS else f"{_VARIABLE}*(1+({switch})*{_size(mark, of):.3E})"
+    return f"IF({switch}={Move.ROUNDED:d},{_ROUNDINGS.get(mark, _ROUNDED)},{beside})"
 
 
 def _size(mark: str, of: str) -> float:
     """How far a marked result is moved: between half of what programs differ by, and all of it."""
     return (HARDLY if mark == _MARK else BARELY) * (0.5 + crc32(of.encode()) / 2**33)
+
+
+def cut_off(name: str, arguments: Sequence[Expression]) -> list[int]:
+    """The arguments of a function of which the whole number counts, and which may be hardly anything less."""
+    places = _CUT_OFF.get(name, ())
+    return [at for at, each in enumerate(arguments) if at in places and not _is_whole(each)]
+
+
+def in_15_digits(argument: Sequence[Piece]) -> list[Piece]:
+    """An argument with a mark, where only its first 15 digits may count."""
+    return [f"LET({_VARIABLE},", *argument, f",{_DIGITS_MARK})"]
+
+
+def difference(operator: str, one: Sequence[Piece], other: Sequence[Piece]) -> list[Piece]:
+    """A difference or sum with a mark, where what rounding left of it may count as 0."""
+    return ["LET(ds_a,", *one, ",ds_b,", *other, f",LET({_VARIABLE},ds_a{operator}ds_b,{_RESIDUE_MARK}))"]
+
+
+def _is_whole(tree: Expression) -> bool:
+    """Return whether an expression is a constant, a single reference or comes to a whole number."""
+    references = 0
+    for node in tree:
+        match node:
+            case CallNode(written, _):
+                if plain_name(written) not in _WHOLE:
+                    return False
+            case GroupNode([part]):
+                if not _is_whole(part):
+                    return False
+            case Token(kind="hole" | "name" | "table"):
+                references += 1
+            case Token(kind="number", text=text):
+                if len(tree) > 1 and not text.isdigit():
+                    return False
+            case Token(kind="operator", text="+" | "-") | Token(kind="text" | "array" | "boolean"):
+                pass
+            case _:
+                return False
+    return references <= 1
+
+
+def tested(name: str, place: int) -> bool:
+    """Return whether it counts of an argument whether it is 0."""
+    return place in _TESTED.get(name, ()) or place in _CUT_OFF.get(name, ())
+
+
+def with_difference_as_call(tree: Expression) -> Expression:
+    """An expression whose last step is a sum or a difference, with a call for that; any other as it is."""
+    match tree:
+        case [GroupNode([part])]:
+            return [GroupNode([with_difference_as_call(part)])]
+        case _:
+            pass
+    if any(isinstance(node, Token) and node.kind in ("compare", "join") for node in tree):
+        return tree
+    for at in range(len(tree) - 2, 0, -1):
+        for name, operator in DIFFERENCES.items():
+            if _is_operator(tree[at], operator) and not _is_operator(tree[at - 1], "+-*/^"):
+                return [CallNode(name, [tree[:at], tree[at + 1 :]])]
+    return tree
+
+
+def with_tested_differences(tree: Expression) -> Expression:
+    """An expression with calls for the differences that it compares or divides by."""
+    found: Expression = []
+    begin = 0
+    compares = any(isinstance(node, Token) and node.kind == "compare" for node in tree)
+    for at, node in enumerate(tree):
+        if compares and isinstance(node, Token) and node.kind == "compare":
+            found[begin:] = with_difference_as_call(found[begin:])
+            begin = len(found) + 1
+        is_divisor = isinstance(node, GroupNode) and at and _is_operator(tree[at - 1], "/")
+        found += with_difference_as_call([node]) if is_divisor else [node]
+    return found[:begin] + with_difference_as_call(found[begin:]) if compares else found
 
 
 def with_powers_as_calls(tree: Expression) -> Expression:

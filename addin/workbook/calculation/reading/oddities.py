@@ -52,6 +52,7 @@ MORE_THAN_THE_TEXT = "it looks for a delimiter more often than the text has lett
 PARTS_OF_DAYS = "it counts parts of days, which programs round differently"
 UNSORTED_CLASSES = "it counts by classes that do not rise, which programs show in another order"
 OTHER_TILDE = "its criterion has a ~ in a place where programs read it differently"
+NEARLY_WHOLE = "it reads a number whose first 15 digits are whole, which programs cut off differently"
 OTHER_SIZE = "it tests more or fewer cells than it adds up"
 
 _SIGNS = r"[-+($€£¥\s]*"
@@ -143,6 +144,15 @@ def counts_odd_values(functions: AbstractSet[str], texts: Sequence[str]) -> bool
     """
     criteria = (text.lstrip("<>=").upper() for text in texts)
     return bool(functions & COUNTING) and any(each.startswith("#") or each in ("TRUE", "FALSE") for each in criteria)
+
+
+def is_nearly_whole(value: Any) -> bool:
+    """Return whether a number is not whole, and its first 15 digits are.
+
+    >>> [is_nearly_whole(each) for each in (28.999999999999996, 29.0, 28.9999999, 0.29, -7.000000000000001)]
+    [True, False, False, False, True]
+    """
+    return type(value) is float and value % 1 != 0 and float(f"{value:.15g}") % 1 == 0
 
 
 def has_other_tilde(text: Any) -> bool:

@@ -10,7 +10,7 @@ from addin.workbook.calculation.reading.parsing import CallNode, Expression, Gro
 
 _OF_AREAS = frozenset({"SUM", "MIN", "MAX", "COUNT", "AVERAGE"})
 """Functions of whole areas whose results are the same in every line of the truth, from either engine."""
-_OF_NUMBERS = frozenset({"ABS", "ROUND", "INT", "SQRT"})
+_OF_NUMBERS = frozenset({"ABS", "ROUND", "SQRT"})
 
 
 def is_simple(tree: Expression) -> bool:

@@ -22,6 +22,14 @@ async def test_spaces_before_brackets_and_names_of_let_are_read(formula, value):
     assert await worked_out(read_single(formula, "DS"), 1.8e9, ask) == [[value]]
 
 
+@pytest.mark.parametrize("formula", ['=SUM(@DS.SIGNAL({"x";"y"}))', '=@DS.SIGNAL({"x";"y"})'])
+async def test_an_at_sign_takes_the_first_of_several_values(formula):
+    async def ask(calls):
+        return [[[41.0], [1.0]] for _ in calls]
+
+    assert await worked_out(read_single(formula, "DS"), 1.8e9, ask) == [[41.0]]
+
+
 @pytest.mark.parametrize("formula", ['=LET(rate,other,rate)&DS.SIGNAL("x")', '=rate*DS.SIGNAL("x")'])
 def test_a_name_that_the_formula_does_not_give_means_nothing(formula):
     with pytest.raises(EngineFailedError, match=r"(other|rate) means nothing outside of a workbook"):
