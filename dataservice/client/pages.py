@@ -172,11 +172,13 @@ def _with_page(
     seen = evidence.now.after(page, asked, known_day)
     result = pulled.with_page(page, seen, asked)
     is_new = len(result.arrived) > len(pulled.arrived)
+    is_asked_on = pulled.next is None or pulled.next.end is None or pulled.pages_new < pulled.pages
     is_idle = (
         result.complete
         and not (result.problem or result.is_unclear)
         and (pulled.promised or page.more is True)
         and not is_new
+        and is_asked_on  # a look at older days alone says nothing of those that are said to follow
     )
     if pulled.next is not None and pulled.next.behind and (keeps := _keeps_last(pulled, page)) is not None:
         seen = replace(seen, keeps_last=keeps and seen.keeps_last is not False)

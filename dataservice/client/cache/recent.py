@@ -40,7 +40,8 @@ FEW = 12
 def settled(detail: SignalDetail, today: date = date.max) -> SignalDetail:
     """The same detail up to today, with its latest observation in its history, and the newest of both as the latest.
 
-    Without a history that ends on a day before the latest one: others may lie between.
+    Without a history that ends on a day before the latest one: others may lie between. Days without a value behind the
+    latest one are no observations yet.
     """
     history = detail.history.between(None, today)
     latest = detail.latest
@@ -53,6 +54,8 @@ def settled(detail: SignalDetail, today: date = date.max) -> SignalDetail:
         return detail
     if history[-1:] == told:  # as nearly all do
         return detail
+    if latest.value is not None and np.isnan(history.values[history.times > told.times[-1]]).all():
+        history = history[: int(np.searchsorted(history.times, told.times[-1], side="right"))]
     if latest.value is None and not np.isnan(history.values[history.times == told.times]).all():
         return with_history(detail, history)  # what one look tells the other may leave out
     if told.last_day > history.last_day:

@@ -13,13 +13,14 @@ from typing import Any
 
 import msgspec
 
+from dataservice.client.contract.completeness.following import TOTALS
 from dataservice.client.contract.times import times_of
 from dataservice.errors import MalformedAnswerError, NotFoundError
 
 LISTS = (
     *("data", "observations", "items", "results", "records", "values", "series", "rows", "entries", "points"),
     *("content", "list", "edges", "nodes", "signals", "indices", "currents", "posts", "articles", "wire", "codex"),
-    *("almanac", "value", "hits"),
+    *("almanac", "value", "hits", "features"),
 )
 """What a list of records may stand in."""
 
@@ -52,7 +53,10 @@ COLUMN_TIMES = (*TIMES, "dates", "times", "timestamps", "x")
 VALUES = ("value", "val", "v", "obs_value", "obsValue", "close", "y")
 """The fields of an observation: the contract's own, and others that are in use."""
 
-NO_VALUE = frozenset({"", ".", "-", "na", "n/a", "nan", "null", "none", "#n/a"})
+ELSEWHERE_ELSE = frozenset({"v", "y", "close"})
+"""Fields that are a volume, a year or one price of several where other numbers stand beside them."""
+
+NO_VALUE = frozenset({"", ".", "..", "-", "--", ":", "na", "nd", "n/a", "n.a.", "nan", "null", "none", "#n/a"})
 """Texts in place of a number that say that there is none."""
 
 _PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
@@ -118,7 +122,8 @@ def part_in(beside: Mapping[str, Any]) -> str:
     if isinstance(shards, Mapping) and shards.get("failed"):
         return "shards that failed"
     told = [warnings] if isinstance(warnings, str) else warnings if isinstance(warnings, list) else ()
-    if cut := next((str(each)[:200] for each in told if _CUT.search(str(each))), ""):
+    cut = next((str(each)[:200] for each in told if _CUT.search(str(each))), "")
+    if cut and not any(name in beside for name in TOTALS):  # by a total the rest is asked for
         return cut
     meta = beside.get("meta")
     return part_in(meta) if isinstance(meta, Mapping) else ""
@@ -144,8 +149,8 @@ def _layers(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """An object, and those inside it that are wrapped by one of the usual names; where two are, none."""
     for _ in range(DEEPEST):
         yield content
-        if len(content) == 1 and (only := next(iter(content))) in LISTS and isinstance(content[only], Mapping):
-            content = content[only]
+        if len(content) == 1 and isinstance(only := next(iter(content.values())), Mapping) and not _keyed(content):
+            content = only
             continue
         inner = [content[name] for name in (*WRAPPERS, "attributes") if isinstance(content.get(name), Mapping)]
         if len(inner) != 1:
@@ -186,26 +191,34 @@ def is_common_size(rows: int) -> bool:
 def list_in(content: Any) -> tuple[list[Any], Mapping[str, Any]]:
     """The one list of records in an answer, and what stands beside it and around it."""
     if isinstance(content, list):
-        return _plain(content), {}
+        return _bare(content)
     if not isinstance(content, Mapping):
         raise MalformedAnswerError("not an object, nor a list")
     if said := said_in(content):
         raise MalformedAnswerError(f"an error in the place of data: {said}")
-    beside: dict[str, Any] = {}
+    around: dict[str, Any] = {}
     inner: Mapping[str, Any] = content
     for inner in _layers(content):
-        beside |= inner
+        around |= inner
         if part := part_in(inner):
             raise MalformedAnswerError(f"only a part of what was asked for: {part}")
         if (name := _list_name(inner)) is not None:
-            return _plain(_in_order(inner[name], inner)), beside
+            return _plain(_in_order(inner[name], inner)), around
     if "data" in content and content["data"] is None and content.keys() <= BESIDE_NULL:
         return [], content
     if (rows := _keyed(inner)) is not None:
-        return rows, {name: told for name, told in beside.items() if name not in inner}
+        return rows, {name: told for name, told in around.items() if name not in inner}
     if _both(inner) or "data" in content:
         return _columns(inner), content
     raise MalformedAnswerError(f"no list in `data`; {_named(content, [])}")
+
+
+def _bare(content: list[Any]) -> tuple[list[Any], Mapping[str, Any]]:
+    """A list that stands in nothing; or a pair of what is said of a list, and that list."""
+    match content:
+        case [Mapping() as beside, list() as rows]:
+            return _plain(rows), beside
+    return _plain(content), {}
 
 
 def _list_name(content: Mapping[str, Any]) -> str | None:
@@ -213,6 +226,8 @@ def _list_name(content: Mapping[str, Any]) -> str | None:
     if isinstance(content.get("data"), list):
         return "data"
     found = [name for name in LISTS if isinstance(content.get(name), list)]
+    if not found and len(content) == 1 and isinstance(next(iter(content.values())), list):
+        return next(iter(content))
     if not found or (_both(content) and any(isinstance(content.get(time), list) for time in COLUMN_TIMES)):
         return None
     if len(found) > 1:
@@ -236,12 +251,12 @@ def _plain(rows: list[Any]) -> list[Any]:
 
 def _in_order(rows: list[Any], beside: Mapping[str, Any]) -> list[Any]:
     """Rows that are lists as records by the names of their columns, where these stand beside them."""
-    names = beside.get("columns") or beside.get("fields")
+    names = beside.get("columns") or beside.get("fields") or beside.get("column_names")
     if not rows or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         return rows
     if not all(isinstance(row, list) and len(row) == len(names) for row in rows):
         return rows
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return [snake_case(dict(zip(names, row, strict=True))) for row in rows]
 
 
 def _keyed(content: Mapping[str, Any]) -> list[Any] | None:
@@ -280,10 +295,16 @@ def field_of(record: Mapping[str, Any], names: Sequence[str], what: str) -> str:
     if names[0] in record:
         return names[0]
     found = [name for name in names[1:] if name in record]
-    if len(found) == 1:
+    if len(found) == 1 and not (found[0] in ELSEWHERE_ELSE and _has_others(record, found[0])):
         return found[0]
     given = ", ".join(map(str, list(record)[:6]))
     raise MalformedAnswerError(f"{what} may be {' or '.join(found) if found else 'none of the fields'} of {given}")
+
+
+def _has_others(record: Mapping[str, Any], name: str) -> bool:
+    """Return whether other fields of a record hold numbers: but for its time, of which one may be."""
+    numbers = [each for each, told in record.items() if isinstance(told, int | float) and each not in TIMES]
+    return any(each != name for each in numbers)
 
 
 def columns_of(rows: Sequence[Any], day_first: bool | None = None) -> tuple[list[str], list[float | None]]:

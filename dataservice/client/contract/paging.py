@@ -14,7 +14,7 @@ from datetime import date, timedelta
 import numpy as np
 
 from dataservice.client.contract.body import Params
-from dataservice.client.contract.completeness.density import begins_with_a_period
+from dataservice.client.contract.completeness.density import is_sparse
 from dataservice.client.contract.completeness.evidence import COMMON_SIZES, NO_TIME, NOTHING_SEEN, Evidence
 from dataservice.client.contract.decode import ObservationsPage
 from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
@@ -126,7 +126,7 @@ class Pulled:
     def begins_early(self) -> bool:
         """Return whether its first row lies before all days that were asked for: it stands for a period."""
         asked = day_before(day_before(self.window.start))
-        return bool(len(self.arrived)) and self.arrived.first_day < asked
+        return bool(len(self.arrived)) and self.arrived.first_day < asked and is_sparse(self.arrived)
 
     def known_window(self) -> Window:
         """The days whose observations have all arrived; those of the last day seen may not have."""
@@ -142,12 +142,7 @@ class Pulled:
         """
         position = self.next or Position(self.window.start)
         found = page.observations
-        # A source's clock may be a day behind that by which the service cuts: 22:00-05:00 is the next day in UTC.
-        first = day_before(asked or position.start)
-        if len(found) and found.first_day < first and (self.pages or not begins_with_a_period(found, first)):
-            raise MalformedAnswerError(
-                f"observations from {found.first_day} were sent, asked from {asked or position.start}"
-            )
+        self._check(found, asked or position.start)
         if position.end is not None:
             return self._looked_back(found.between(position.start, position.end), page, evidence)
         if problem := self._contradicted(page, position, evidence, asked):
@@ -182,6 +177,24 @@ class Pulled:
             return done if behind is None else replace(result, next=behind)
         behind = self._behind(page, position, evidence, follows, is_new=is_new)
         return replace(result, next=replace(behind, asked=asked) if behind and behind.further else behind)
+
+    def _check(self, found: Observations, asked: date) -> None:
+        """Raise where a page begins before the day `asked` for, or tells otherwise what a page before it told.
+
+        One row may lie before that day: that of a period, or the last one before it; behind the first page it is known.
+        The newest row of all may change at any time.
+        """
+        first = day_before(asked)  # a source's clock may be a day behind: 22:00-05:00 is the next day in UTC
+        early = found[: len(found) - len(found.between(first))]
+        known = self.arrived[-2:]
+        is_known = not self.pages or (len(known) > 0 and early.between(known.first_day) == early)
+        if len(early) and not (len(early) == 1 < len(found) and is_known):
+            raise MalformedAnswerError(f"observations from {found.first_day} were sent, asked from {asked}")
+        last = known[-1:]
+        place = int(np.searchsorted(found.times, last.times[-1])) if len(last) else len(found)
+        again = found[place : place + 1]
+        if len(found[place + 1 :]) and again.times[0] == last.times[-1] and again != last:
+            raise MalformedAnswerError(f"the value of {last.last_day} changed while pages were read")
 
     def _looked_back(self, older: Observations, page: ObservationsPage, evidence: Evidence) -> Pulled:
         """The whole window, once nothing lies before what has arrived.

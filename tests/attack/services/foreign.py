@@ -21,6 +21,7 @@ from dataservice.server.variants.series import window_rows
 from tests.attack.services.backends import BACKENDS, LAGGING
 from tests.attack.services.clauses import CLAUSES
 from tests.attack.services.losing import HIDING, LOSING
+from tests.attack.services.other_days import OTHER_DAYS
 from tests.attack.services.said import (
     Said,
     Way,
@@ -38,6 +39,7 @@ from tests.attack.services.said import (
 )
 from tests.attack.services.strangers import STRANGERS
 from tests.attack.services.thinning import THINNED
+from tests.attack.services.vendors import VENDORS
 from tests.attack.services.world import Databases, World
 
 TOKYO = timezone(timedelta(hours=9))
@@ -313,6 +315,8 @@ FOREIGN: dict[str, Way] = {
     **LOSING,
     **THINNED,
     **CLAUSES,
+    **VENDORS,
+    **OTHER_DAYS,
 }
 """By what is unusual of each."""
 
@@ -337,13 +341,15 @@ class ForeignWorld(World):
         path, params = request.url.path, dict(parse_qsl(request.url.query.decode()))
         said = Said(path, params, answered.status_code, json.loads(content), headers)
         if path.startswith("/v1/"):
-            said = self._way(replace(said, whole=self._whole(said), begins=self._begins(said)))
+            said = self._way(
+                replace(said, whole=self._whole(said), every=(every := self._every(said)), begins=_begins(every))
+            )
         body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
         return httpx.Response(said.status, headers={"content-type": "application/json", **said.headers}, content=body)
 
-    def _begins(self, said: Said) -> str:
+    def _every(self, said: Said) -> list[dict[str, Any]]:
         rows = self.truth.rows(_slug_of(said)) if said.is_good and said.is_window else []
-        return rows[0][0].strftime("%Y-%m-%d") if rows else ""
+        return [_row(each) for each in rows]
 
     def _whole(self, said: Said) -> list[dict[str, Any]]:
         if not said.is_good or said.is_detail:
@@ -354,7 +360,15 @@ class ForeignWorld(World):
         slug = _slug_of(said)
         start, end = (parse_date(said.params[name]) if said.params.get(name) else None for name in ("start", "end"))
         rows = window_rows(self.truth.rows(slug), self.variant, start, end)
-        return [{"observed_at": at.strftime("%Y-%m-%dT%H:%M:%SZ"), "value": value} for at, value in rows]
+        return [_row(each) for each in rows]
+
+
+def _begins(every: list[dict[str, Any]]) -> str:
+    return str(every[0]["observed_at"])[:10] if every else ""
+
+
+def _row(told: tuple[datetime, float | None]) -> dict[str, Any]:
+    return {"observed_at": told[0].strftime("%Y-%m-%dT%H:%M:%SZ"), "value": told[1]}
 
 
 def _slug_of(said: Said) -> str:

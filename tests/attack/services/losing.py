@@ -46,6 +46,12 @@ def _fewer(said: Said) -> Said:
     return replace(said, body={**said.body, "data": rows[: len(rows) // 2] + rows[len(rows) // 2 + 1 :]})
 
 
+def _without_first(said: Said, begin: int, end: int) -> Said:
+    """Each page without its first row, and how many rows there are from the day on that was asked for."""
+    told = {"total": len(said.whole), "offset": begin}
+    return replace(said, body={"data": said.whole[begin + 1 : end], "pagination": told})
+
+
 def _silent(said: Said) -> Said:
     """Every list without a word beside it."""
     if not said.is_good or said.is_detail:
@@ -65,6 +71,7 @@ LOSING: dict[str, Way] = {
     "the first 500 of a page, and the total": _half_pages("offset"),
     "the first 500 of a page, the total, and a cursor": _half_pages("cursor"),
     "a row too few in each page, and the total": _fewer,
+    "no page has its first row, and the total": paged(100, _without_first),
     "totals of lists, a record too few": lambda said: (
         replace(said, body={**(body := _with_totals(said).body), "data": body["data"][1:]})
         if said.is_good and said.path.rpartition("/")[2] in ("signals", "indices", "currents")

@@ -22,6 +22,8 @@ class Said:
     headers: Mapping[str, str] = field(default_factory=dict)
     whole: list[dict[str, Any]] = field(default_factory=list)
     """All observations of the window that was asked for, whatever the page holds."""
+    every: list[dict[str, Any]] = field(default_factory=list)
+    """All observations of its signal."""
     begins: str = ""
     """The day of the first observation that there is of its signal."""
 

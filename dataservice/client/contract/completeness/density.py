@@ -93,11 +93,6 @@ def are_moved(found: Observations, known: Observations) -> bool:
     return len(days) >= FEW and 2 * len(np.intersect1d(days, others, assume_unique=True)) < len(days)
 
 
-def begins_with_a_period(found: Observations, asked: date) -> bool:
-    """Return whether only the first row lies before the day `asked` for: that of the period in which this day lies."""
-    return len(found) > 1 and is_sparse(found) and len(found.between(asked)) == len(found) - 1
-
-
 def check_window(found: Observations) -> Window:
     """The days to ask for again: of two steps up to the last row that is so far from the one before, as few as tell."""
     least, most = CHECK_DAYS

@@ -17,6 +17,7 @@ LIMITS = ("limit", "per_page", "perPage", "page_size", "pageSize")
 FLAGS = (
     *("has_more", "hasMore", "has_next", "hasNext", "has_next_page", "hasNextPage", "more", "truncated"),
     *("is_truncated", "isTruncated", "partial", "is_partial", "isPartial", "incomplete", "is_incomplete"),
+    "exceededTransferLimit",
 )
 """True where others follow."""
 

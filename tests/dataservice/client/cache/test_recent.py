@@ -7,11 +7,11 @@ import pytest
 
 from dataservice.client.cache.answer import Freshness
 from dataservice.client.cache.history import after_pull, gaps, pulls_needed
-from dataservice.client.cache.recent import is_whole, with_detail
+from dataservice.client.cache.recent import is_whole, settled, with_detail
 from dataservice.client.cache.spans import History, Span
 from dataservice.client.contract.results import SignalDetail
 from dataservice.client.contract.windows import Window
-from dataservice.models import Signal
+from dataservice.models import Observation, Signal
 from dataservice.observations import Observations
 from tests.dataservice.client.cache.test_history import LONG, NOW, revised
 
@@ -31,6 +31,13 @@ def pulled(history: History, window: Window, series, at: float) -> History:
 def test_as_many_rows_as_a_service_may_cut_a_recent_history_to_are_no_whole_series(rows, whole):
     months = [f"{1990 + number // 12}-{number % 12 + 1:02}-01" for number in range(rows)]
     assert is_whole(Observations.from_columns(months, [1.0] * rows)) is whole
+
+
+def test_days_without_a_value_behind_the_latest_one_are_no_observations_yet():
+    history = Observations.from_columns(["2026-08-03", "2026-08-04", "2026-08-05"], [None, 1.5, None])
+    told = SignalDetail(Signal(slug="x", name="x"), Observation(observed_at="2026-08-04T00:00:00Z", value=1.5), history)
+    assert settled(told).history == history[:2]
+    assert settled(told).latest == told.latest
 
 
 def test_a_detail_from_before_a_revision_was_noticed_is_as_doubtful_as_all_else():

@@ -58,6 +58,12 @@ SECONDS = 1_706_659_200
         {"data": {"dates": ["2024-01-31"], "values": [1.5]}},
         [{"observed_at": "2024-01-31T00:00:00+05:30", "value": 1.5}],
         {"data": [ROW], "errors": [], "error": None, "warnings": ["this address will be gone next year"]},
+        [{"page": 1, "pages": 1, "per_page": "50", "total": 1}, [ROW]],
+        {"dataset_data": {"column_names": ["Date", "Value"], "data": [["2024-01-31", 1.5]], "order": "asc"}},
+        {"_embedded": {"observationList": [ROW]}, "_links": {"self": {"href": "/x"}}, "page": {"totalElements": 1}},
+        {"data": {"signal": {"observations": {"nodes": [ROW], "pageInfo": {"hasNextPage": False}}}}, "extensions": {}},
+        {"features": [{"attributes": ROW}], "exceededTransferLimit": False},
+        {"response": {"total": "2", "warnings": [{"warning": "incomplete return"}], "data": [ROW]}},  # paged by a total
         [ROW, ROW],
         [{**ROW, "close": -1.0, "date": "1999-01-01"}],  # the contract's own names win
     ],
@@ -90,6 +96,8 @@ def test_rows_that_are_said_to_be_a_part_are_refused(beside):
     [
         ([{"date": "2024-01-31", "time": "2024-02-01", "value": 1}], "date or time"),
         ([{"observed_at": "2024-01-31", "val": 1, "close": 2}], "val or close"),
+        ([{"t": SECONDS, "v": 1_200, "c": 1.5}], "the value may be v of v, c, t|the value may be v of t, v, c"),
+        ([{"date": "2024-01-31", "close": 1.5, "adjClose": 1.4}], "the value may be close"),
         ([{"observed_at": "01/02/2024", "value": 1}], "no date or time"),
         ([{"observed_at": "31/01/2024", "value": 1}, {"observed_at": "01/31/2024", "value": 1}], "no date or time"),
         ([{"observed_at": 19_753, "value": 1}], "19753"),  # days since 1970, or of a spreadsheet
@@ -114,7 +122,16 @@ def test_where_two_readings_are_possible_there_is_none(answer, said):
 
 @pytest.mark.parametrize(
     ("told", "number"),
-    [("1.25", 1.25), ("1,234.5", 1_234.5), ("1e3", 1e3), ("1 234.5", 1_234.5), (".", None), ("N/A", None), ("", None)],
+    [
+        ("1.25", 1.25),
+        ("1,234.5", 1_234.5),
+        ("1e3", 1e3),
+        ("1 234.5", 1_234.5),
+        (".", None),
+        ("N/A", None),
+        ("ND", None),
+        ("", None),
+    ],
 )
 def test_numbers_as_text_are_read_in_one_way_only(told, number):
     assert number_of(told) == number

@@ -20,8 +20,10 @@ FIRST = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def series(hours: list[int]) -> Observations:
-    times = np.array([np.datetime64(FIRST.replace(tzinfo=None) + timedelta(hours=h), "us") for h in sorted(set(hours))])
-    return Observations(times.astype("datetime64[us]"), np.arange(len(times), dtype=np.float64))
+    """Observations of these hours, each of which has its own value."""
+    hours = sorted(set(hours))
+    times = np.array([np.datetime64(FIRST.replace(tzinfo=None) + timedelta(hours=h), "us") for h in hours])
+    return Observations(times.astype("datetime64[us]"), np.array(hours, dtype=np.float64))
 
 
 def serve(whole: Observations, window: Window, start: date, size: int, *, says_total: bool) -> ObservationsPage:
@@ -70,6 +72,32 @@ def test_a_service_that_ignores_start_is_found_out():
     pulled = Pulled.begin(Window()).with_page(page)
     with pytest.raises(MalformedAnswerError, match="2024-01-01"):
         pulled.with_page(page)
+
+
+def test_one_row_before_a_window_is_left_out_as_services_send_it_for_charts_to_begin_at_their_edge():
+    window = Window(date(2024, 1, 10), date(2024, 1, 20))
+    found = series([24 * day for day in (4, *range(9, 20))])
+    pulled = Pulled.begin(window).with_page(ObservationsPage(found, 12, left=0), asked=date(2024, 1, 9))
+    assert pulled.observations.first_day == date(2024, 1, 10)
+    early = series([24 * day for day in (3, 4, *range(9, 20))])
+    with pytest.raises(MalformedAnswerError, match="2024-01-04"):
+        Pulled.begin(window).with_page(ObservationsPage(early, 13, left=0), asked=date(2024, 1, 9))
+
+
+def test_values_that_change_while_pages_are_read_are_not_put_together():
+    first, second = series([0, 24, 48]), series([48, 72])
+    turned = Observations(second.times, second.values * 1.25 + 1.0)
+    pulled = Pulled.begin(Window()).with_page(ObservationsPage(first, 3, left=1))
+    assert pulled.with_page(ObservationsPage(second, 2, left=0), asked=date(2024, 1, 3)).complete
+    with pytest.raises(MalformedAnswerError, match="2024-01-03 changed while pages were read"):
+        pulled.with_page(ObservationsPage(turned, 2, left=0), asked=date(2024, 1, 3))
+
+
+def test_the_newest_value_of_all_may_change_while_pages_are_read():
+    newest = series([48])
+    pulled = Pulled.begin(Window()).with_page(ObservationsPage(series([0, 24, 48]), 3, limit=3))
+    live = Observations(newest.times, newest.values + 1.0)
+    assert pulled.with_page(ObservationsPage(live, 1, left=0), asked=date(2024, 1, 3)).complete
 
 
 def test_of_a_pull_that_broke_off_all_days_before_the_last_one_seen_are_known():
