@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,8 +15,12 @@ from addin.config.authorities import trusted
 from addin.config.settings import Settings, config_dir, load_settings
 from addin.errors import SettingsError
 from dataservice.client import AsyncClient, Budget
-from dataservice.client.network.connections import Connections
+from dataservice.client.contract import IndicesResource, first_request
+from dataservice.client.network.connections import Connections, SendWatch
 from dataservice.client.network.credentials import service_url
+from dataservice.client.network.error_mapping import Failure
+from dataservice.client.network.transport import Transport
+from dataservice.errors import AuthenticationError
 from dataservice.ledger import Ledger, SqliteLedger
 from dataservice.stores import (
     MemoryStore,
@@ -133,6 +138,23 @@ def _checked_url(settings: Settings) -> str:
         return service_url(address)
     except ValueError as error:
         raise SettingsError(f"the setting url cannot be used: {error}") from None
+
+
+async def reach(settings: Settings) -> None:
+    """Ask the service without a key, which it refuses at no cost.
+
+    Raises what keeps it from answering (`DataServiceError`), and `SettingsError` for an address that cannot be used.
+    """
+    address = _checked_url(settings)
+    connections = Connections(address, 1, verify=trusted(settings.ca_file) if settings.ca_file is not None else True)
+    transport = Transport(address, None, transport=connections, most=1, user_agent=None)
+    try:
+        request = first_request(IndicesResource())
+        exchange = await transport.send(request, time.time(), SendWatch(), within_s=settings.deadline_s)
+    finally:
+        await transport.aclose()
+    if isinstance(exchange.outcome, Failure) and not isinstance(exchange.outcome.error, AuthenticationError):
+        raise exchange.outcome.error
 
 
 def key_store(settings: Settings) -> KeyStore:

@@ -78,6 +78,9 @@ class LazyGroup(CommandGroup):
         except KeyboardInterrupt as error:
             echo("Stopped.", err=True)
             raise typer.Exit(INTERRUPTED) from error
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")  # words of pydantic's, by which typer checks
+            raise
         except self.reported as error:
             echo(f"{ctx.info_name}: {error}", err=True)
             raise typer.Exit(1) from error

@@ -24,13 +24,46 @@ class Host(StrEnum):
     BOTH = "both"
     NONE = "none"
 
+    @classmethod
+    def named(cls, text: str) -> Host:
+        """The host by any of the names that people type; raises `ValueError` with those there are.
+
+        >>> Host.named("LibreOffice"), Host.named("Excel")
+        (<Host.CALC: 'calc'>, <Host.EXCEL: 'excel'>)
+        """
+        folded = " ".join(text.casefold().replace("-", " ").split())
+        try:
+            return cls(_OTHER_NAMES.get(folded, folded))
+        except ValueError:
+            raise ValueError(f"{text!r} is no program for formulas; there are {', '.join(cls)}") from None
+
+
+_OTHER_NAMES = {
+    **dict.fromkeys(
+        ("microsoft excel", "ms excel", "excel for the web", "excel online", "office", "microsoft 365"), "excel"
+    ),
+    **dict.fromkeys(("libreoffice", "libre office", "libreoffice calc", "openoffice", "localc"), "calc"),
+    **dict.fromkeys(("all", "excel and calc", "excel,calc", "excel, calc"), "both"),
+    **dict.fromkeys(("neither", "no", "browser", "sheet"), "none"),
+}
+
+
+def _host(text: str | Host) -> Host:
+    try:
+        return Host.named(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
 
 def setup(
     url: Annotated[str | None, typer.Option(help="The service's address.")] = None,
     key: Annotated[
         bool | None, typer.Option("--key/--no-key", help="Keep a key, asked for or read from a pipe.")
     ] = None,
-    host: Annotated[Host | None, typer.Option(case_sensitive=False, help="Where you will use formulas.")] = None,
+    host: Annotated[
+        Host | None,
+        typer.Option(parser=_host, metavar="PROGRAM", help="Where you will use formulas: excel, calc, both or none."),
+    ] = None,
     start: Annotated[bool | None, typer.Option("--start/--no-start", help="Start the backend at every login.")] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Take back what setup did.")] = False,
     show: Annotated[bool, typer.Option("--print", help="Only print what would be done.")] = False,
@@ -53,7 +86,7 @@ def setup(
     if asks:
         url = url or typer.prompt("Address of the service", default=load_settings().url or None)
         key = typer.confirm("Keep an API key", default=True) if key is None else key
-        host = host or Host(typer.prompt("Formulas in (excel, calc, both, none)", default="none"))
+        host = host or typer.prompt("Formulas in (excel, calc, both, none)", default="none", value_proc=_host)
         start = typer.confirm("Start the backend at every login", default=True) if start is None else start
     host = host or Host.NONE
     if url:
@@ -116,20 +149,31 @@ def _keep_address(url: str | None) -> None:
 
 
 def _test() -> None:
-    from addin.config.connect import connected
+    """Ask the service once; without a key it refuses, at no cost, and so shows that it is there."""
+    from addin.config.api_key import find_key
+    from addin.config.connect import connected, key_store, reach
     from dataservice.errors import DataServiceError
     from udfs.errors import reason
 
+    settings = load_settings()
+    has_key = bool(settings.url) and find_key(key_store(settings)) is not None
+
     async def ask() -> str:
-        async with connected(load_settings()) as session:
+        if not has_key:
+            await reach(settings)
+            return f"{settings.url} answers. It needs a key: addin key set"
+        async with connected(settings) as session:
             quota = await session.client.quota()
-            return f"{quota.remaining:,} of {quota.cap:,} requests are left this month ({quota.tier})"
+            return f"It works: {quota.remaining:,} of {quota.cap:,} requests are left this month ({quota.tier})."
 
     try:
-        echo(f"It works: {asyncio.run(ask())}.")
+        echo(asyncio.run(ask()))
     except DataServiceError as error:
         why = reason(error, "This").rstrip(".")
-        raise AddinError(f"address or key do not work yet: {why}. Change them with: addin setup") from None
+        what = "address or key do" if has_key else "the address does"
+        raise AddinError(
+            f"{what} not work yet: {why}. Change {'them' if has_key else 'it'} with: addin setup"
+        ) from None
 
 
 def _add_to(host: Host) -> None:

@@ -7,7 +7,14 @@ from dataservice.client.contract.dates import DAYS, FORMS, HOURS, MONTHS, Back, 
 from dataservice.client.contract.nearest import COMPARED, NearestNames
 from dataservice.client.contract.profile import Profile
 from dataservice.client.contract.requests import HISTORY_LIMIT, LIST_LIMIT, OBSERVATIONS_LIMIT, first_request
-from dataservice.client.contract.resources import CATALOGUE_AGE_S, HistoryResource, SignalResource, narrowed, wider
+from dataservice.client.contract.resources import (
+    CATALOGUE_AGE_S,
+    HistoryResource,
+    IndicesResource,
+    SignalResource,
+    narrowed,
+    wider,
+)
 from dataservice.client.contract.results import ALL, WIDEST, Collection, places, published_since
 from dataservice.client.contract.windows import Window, day_after, utc_day, utc_day_of
 
@@ -28,6 +35,7 @@ __all__ = [
     "Back",
     "Collection",
     "HistoryResource",
+    "IndicesResource",
     "NearestNames",
     "PeriodEnd",
     "Profile",

@@ -83,6 +83,44 @@ def test_an_address_that_cannot_be_used_is_refused_by_the_option_that_gave_it(tm
     assert f"{url!r} in --url cannot be used" in done.stderr
 
 
-def test_the_host_is_understood_in_any_case_of_its_letters(tmp_path):
-    done = addin("setup", "--print", "--host", "Excel", environ=environment(tmp_path))
-    assert "add the add-in to Excel" in done.stdout
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("Excel", "add the add-in to Excel"),
+        ("ms-excel", "add the add-in to Excel"),
+        ("libreoffice", "write the extension for LibreOffice Calc"),
+        ("LibreOffice  Calc", "write the extension for LibreOffice Calc"),
+    ],
+)
+def test_programs_have_the_names_that_people_type(tmp_path, name, step):
+    done = addin("setup", "--print", "--host", name, environ=environment(tmp_path))
+    assert step in done.stdout
+
+
+def test_an_unknown_program_is_refused_with_those_there_are(tmp_path):
+    done = addin("setup", "--print", "--host", "gnumeric", environ=environment(tmp_path))
+    assert done.returncode == 2
+    expected = "Invalid value for '--host': 'gnumeric' is no program for formulas; there are excel, calc, both, none"
+    assert expected in " ".join(done.stderr.split())
+
+
+def test_choices_are_refused_in_our_words(tmp_path):
+    done = addin("refresh", "book.xlsx", "--engine", "gnumeric", environ=environment(tmp_path))
+    assert done.returncode == 2
+    assert "Value error" not in done.stderr
+
+
+def test_an_address_is_tried_without_a_key_and_nothing_is_spent(service, tmp_path):
+    environ = environment(tmp_path)
+    done = addin("setup", "--url", service.url, "--no-key", "--no-start", environ=environ)
+    assert done.returncode == 0, done.stderr
+    assert f"{service.url} answers. It needs a key: addin key set" in done.stdout
+    assert service.store.usage(service.key) == 0
+
+
+def test_an_address_where_nothing_answers_is_told_without_a_key(tmp_path):
+    done = addin("setup", "--url", "http://127.0.0.1:9", "--no-key", "--no-start", environ=environment(tmp_path))
+    assert done.returncode == 1
+    assert "the address does not work yet" in done.stderr
+    assert "nobody listens at its address" in done.stderr
+    assert "key" not in done.stderr  # there is none that could be wrong
