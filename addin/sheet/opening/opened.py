@@ -31,8 +31,13 @@ from udfs.errors import CellError
 
 _EVERYTHING = Area(1, 1, MAX_ROW, MAX_COLUMN)
 
-_NOT_PLAIN_TEXT = re.compile(r"['=#]|[\s\d.,:/%$€£¥()+\-e]+(?:am|pm)?$|(?:true|false)$", re.IGNORECASE)
-"""Text that the component would take for a formula, a number, a date, an error, or for text after an apostrophe."""
+_MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_NOT_PLAIN_TEXT = re.compile(
+    rf"['=#@-]|[\s\d.,:/%$€£¥()+\-e]+(?:[ap]m?)?$|(?:true|false)$|[\s\d/-]*(?:{_MONTH})[a-z]*[\s\d.,:/-]+(?:[ap]m?)?$"
+    rf"|[\d\s/-]+(?:{_MONTH})[a-z]*$",
+    re.IGNORECASE,
+)
+"""Text that the page would take for a formula, a number, a date, an error, or for text after an apostrophe."""
 
 _CHANGING = re.compile(r"\b(?:NOW|TODAY|RAND|RANDBETWEEN|RANDARRAY|INFO|CELL)\(", re.IGNORECASE)
 """Functions whose value is another one each time."""

@@ -1,5 +1,6 @@
 /// <reference path="types.d.ts" />
 // What the component is told to do otherwise, before a book is opened.
+import { staysText } from "./typed.js";
 
 /**
  * Links within a book, as HYPERLINK("#'Start'!B4", …) makes them, lead to their cell and not to another page.
@@ -42,7 +43,7 @@ const QUOTED = /(^|[\t\n])"((?:[^"]|"")*[\t\n](?:[^"]|"")*)"(?=[\t\n]|$)/g;
 /** Stand for those inside of a cell while cells are told apart. */
 const [BREAK, TAB] = ["\ue000", "\ue001"];
 
-/** Pasted as values, text that looks like a formula stays text; a cell of another program stays one cell. */
+/** Pasted as values, text stays text, whatever it looks like; a cell of another program stays one cell. */
 export function keepPastedTextText() {
   const { cellHandlers } = o_spreadsheet.registries.clipboardHandlersRegistries;
   cellHandlers.replace(
@@ -51,7 +52,8 @@ export function keepPastedTextText() {
       /** @param {any} origin @param {any} target @param {any} options */
       pasteCell(origin, target, options) {
         const value = origin?.evaluatedCell?.value;
-        if (options?.pasteOption !== "asValue" || typeof value !== "string" || !/^[='[]/.test(value)) {
+        const { type } = origin?.evaluatedCell ?? {};
+        if (options?.pasteOption !== "asValue" || type !== "text" || staysText(value, this.getters.getLocale())) {
           super.pasteCell(origin, target, options);
           return;
         }

@@ -97,7 +97,7 @@ class KeptFiles extends o_spreadsheet.CorePlugin {
   handle(command) {
     if (this.book === null) return;
     if (o_spreadsheet.isCoreCommand(command) || command.type === "UNDO" || command.type === "REDO") changed();
-    if (command.type === "UPDATE_CELL" && String(command.content).startsWith("=")) entered(command);
+    if (command.type === "UPDATE_CELL" && /^[=@-]/.test(String(command.content))) entered(command);
     const what = SHOWN_ONLY.get(command.type);
     if (what !== undefined) this.history.update("shownOnly", what, (this.shownOnly[what] ?? 0) + 1);
   }

@@ -14,6 +14,7 @@ import { relyOnProof } from "./proof/compiling.js";
 import { askBeforeSpending, askUser, watchQuestion } from "./question.js";
 import { element, StatusLine } from "./status_line.js";
 import { TextView } from "./text_view.js";
+import { readAsExcel } from "./typed.js";
 
 const MOST_BYTES = 40 * 2 ** 20;
 
@@ -95,6 +96,7 @@ async function start() {
   keepFiles((sentence) => line.complain(sentence), changed, (cell) => setTimeout(() => void book.advise(cell), 0));
   keepPastedTextText();
   keepTypedText();
+  readAsExcel();
   offerLists();
   nameMonths();
   isDark.addEventListener("change", () => void display());

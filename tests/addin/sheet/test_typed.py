@@ -1,0 +1,69 @@
+"""What is typed and pasted becomes what Excel makes of it, or stays text; it is never another number."""
+
+import openpyxl
+import pytest
+
+from tests.addin.sheet.parts.pages import opened_sheet, sheet_server
+
+pytestmark = pytest.mark.usefixtures("component")
+
+TEXTS = ["1 1/2", "1 234", "- 5", "(5)", "Jan 2026", "5 Jan", "-A1", "@A1", "10 a", "#N/A", "TRUE", "1/1/1899"]
+"""Texts of a file that would be something else if they were typed."""
+
+COPY = """([from, to, pasteOption]) => {
+  const { model } = sheet.book;
+  const zone = o_spreadsheet.helpers.toZone;
+  model.selection.selectZone({ cell: { col: zone(from).left, row: zone(from).top }, zone: zone(from) });
+  model.dispatch("COPY");
+  model.dispatch("PASTE", { target: [zone(to)], pasteOption });
+}"""
+
+
+def test_fractions_brackets_and_months_are_typed_as_in_excel(blank, tmp_path):
+    typed = {
+        "A1": "1 1/2",
+        "A2": "(1,000)",
+        "A3": "Jan 2026",
+        "A4": "-A1",
+        "A5": "@SUM(A1:A2)",
+        "A6": "#N/A",
+        "A7": "- 5",
+    }
+    for cell, text in typed.items():
+        blank.select(cell)
+        blank.run(lambda page, text=text: page.keyboard.type(text))
+        blank.keys("Enter")
+    assert blank.values(*typed) == [1.5, -1000, 46023, -1.5, -998.5, "#N/A", -5]
+    assert blank.cell("A3")["shown"] == "Jan-26"
+    blank.download(tmp_path / "copy.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "copy.xlsx")["Sheet1"]
+    assert [sheet[cell].value for cell in ("A1", "A2", "A4", "A7")] == [1.5, -1000, "=-A1", -5]
+    assert sheet["A3"].number_format == "mmm-yy"
+
+
+def test_what_excel_leaves_text_is_no_number(blank):
+    typed = {
+        "A1": "1 234",
+        "A2": "1 5 2026",
+        "A3": "-5 apples",
+        "A4": "- item (1)",
+        "A5": "@john",
+        "A6": "1/1/1899",
+        "A7": "-abc",
+    }
+    blank.put(typed)
+    assert blank.values(*typed) == list(typed.values())
+
+
+def test_text_of_a_file_stays_text_where_it_is_copied(chromium, service, tmp_path):
+    book = openpyxl.Workbook()
+    book.active.title = "Sheet1"
+    for row, text in enumerate(TEXTS, 1):
+        cell = book.active.cell(row, 1, text)
+        cell.data_type = "s"
+    book.save(tmp_path / "book.xlsx")
+    with sheet_server(service, tmp_path, tmp_path / "book.xlsx") as url, opened_sheet(chromium, url) as page:
+        cells = [f"{column}{row}" for column in "ACE" for row in range(1, len(TEXTS) + 1)]
+        page.tab.evaluate(COPY, [f"A1:A{len(TEXTS)}", "C1", None])
+        page.tab.evaluate(COPY, [f"A1:A{len(TEXTS)}", "E1", "asValue"])
+        assert page.values(*cells) == TEXTS * 3
