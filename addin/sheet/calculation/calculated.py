@@ -15,13 +15,14 @@ from addin.sheet.calculation.cells_book import SheetCells, book_of
 from addin.sheet.calculation.entered import is_formula
 from addin.sheet.edits import Shown, Value
 from addin.sheet.files import book_file
-from addin.workbook.calculation.book_formulas import FormulaReader
+from addin.workbook.calculation.book_formulas import BookFormula, FormulaReader
 from addin.workbook.calculation.calculation import FINDS_UNPROVEN, RESTS_ON_UNPROVEN, BookCalculation, Result
 from addin.workbook.calculation.engine.process import EngineFailedError
 from addin.workbook.calculation.engines import Engines
+from addin.workbook.calculation.results import CAME_TO_SPILL
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
-from addin.workbook.ooxml.positions import address
+from addin.workbook.ooxml.positions import address, spot_of
 from udfs.cells import Scalar, serial
 from udfs.errors import CellError
 
@@ -97,14 +98,38 @@ def _worked_out(
         calculation.prove()
         asked = calculation.evaluate({key: _to_engine(rows) for key, rows in wanted.answers.items()})
         used = calculation.used
-        return {
-            (each.formula.place[0], address(each.formula.place[1])): _result(
+        results = list(calculation.results())
+        found = {
+            _place(each.formula): _result(
                 each,
                 {key: _as_call(asked[key]) for key in used.get(each.formula.place, ()) if key in asked},
                 is_whole=wanted.is_whole,
             )
-            for each in calculation.results()
+            for each in results
         }
+    for each in results:
+        if each.unproven == CAME_TO_SPILL and each.formula.is_array and len(formulas) > 1:
+            place = _place(each.formula)
+            found |= _worked_out(_alone(wanted, each.formula), {place: formulas[place]}, namespace)
+    return found
+
+
+def _place(formula: BookFormula) -> tuple[str, str]:
+    return formula.place[0], address(formula.place[1])
+
+
+def _alone(wanted: ToCalculate, formula: BookFormula) -> ToCalculate:
+    """What a formula refers to, without what may be in the way of its values: the page sees that, and when it goes."""
+
+    def is_read(sheet: str, cell: str) -> bool:
+        spot = spot_of(cell, sheet)
+        return any(name == sheet and area.contains(*spot) for name, area in formula.areas)
+
+    sheets = {
+        name: SheetCells(values={cell: value for cell, value in cells.values.items() if is_read(name, cell)})
+        for name, cells in wanted.sheets.items()
+    }
+    return ToCalculate(sheets, wanted.now, wanted.offset_s, wanted.answers)
 
 
 def _result(result: Result, asks: dict[str, list[Any]], *, is_whole: bool) -> Calculated:
@@ -112,6 +137,8 @@ def _result(result: Result, asks: dict[str, list[Any]], *, is_whole: bool) -> Ca
         return Calculated(asks=asks)
     if not is_whole and _looks_further(result):
         return Calculated(finds_cells=True)
+    if result.unproven == CAME_TO_SPILL:
+        return Calculated([[Shown("#SPILL!")]])
     if result.unproven:
         is_inherited = result.unproven in (RESTS_ON_UNPROVEN, FINDS_UNPROVEN)
         return Calculated(unproven=RESTS if is_inherited else result.unproven)

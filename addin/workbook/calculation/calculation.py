@@ -29,7 +29,16 @@ from addin.workbook.calculation.reading.letters import (
     speaks_otherwise,
 )
 from addin.workbook.calculation.reading.shapes import Shape
-from addin.workbook.calculation.results import IN_A_CIRCLE, doubt_about, is_reproduced, is_same, to_cell, to_engine
+from addin.workbook.calculation.results import (
+    CAME_TO_SPILL,
+    IN_A_CIRCLE,
+    doubt_about,
+    is_reproduced,
+    is_same,
+    is_without_room,
+    to_cell,
+    to_engine,
+)
 from addin.workbook.calculation.simple_stage import SimpleStage
 from addin.workbook.ooxml.book import Book
 from addin.workbook.spill_room import spill_area, what_blocks
@@ -198,7 +207,8 @@ class BookCalculation:
         for place, formula in self._formulas.items():
             if place in self._unproven or place in unchanged:
                 continue
-            why = doubts.get(place) or doubt_about(formula, found[place])
+            why = CAME_TO_SPILL if is_without_room(found.get(place)) else doubts.get(place)
+            why = why or doubt_about(formula, found[place])
             if why := why or self._no_room(formula, found[place]):
                 self._unproven[place] = why
         return self._told(found, unchanged)

@@ -23,6 +23,8 @@ IN_A_CIRCLE = (
 )
 """What the user should know where the engine found no order."""
 
+CAME_TO_SPILL = "something is in the way of its values, or of those of a cell that it refers to (#SPILL!)"
+
 NEAR = 2e-14
 """Relative distance below which two numbers may have the same 15 digits, which spreadsheets count as equal."""
 
@@ -54,6 +56,12 @@ TINY = 1e-13
 def is_circle(message: str) -> bool:
     """Return whether the engine's message, a code or a sentence, tells of cells that wait for each other."""
     return "#CIRC" in message.upper()
+
+
+def is_without_room(found: Any) -> bool:
+    """Return whether a result of the engine, a value or rows, is the error of a formula whose values have no room."""
+    first = found[0][0] if type(found) is list and found and found[0] else found
+    return isinstance(first, dict) and first["error"] == "#SPILL!"
 
 
 def to_engine(value: Scalar) -> Any:
@@ -166,7 +174,9 @@ def _doubt_about_value(value: Any, formula: BookFormula) -> str:
             return IN_A_CIRCLE
         if code not in ERROR_CODES:
             return f"the calculation engine gave no value ({code.strip('#').lower()})"
-        if code in ("#SPILL!", "#CALC!") or (code == "#NAME?" and not all_measured(shape.functions)):
+        if code == "#SPILL!":
+            return CAME_TO_SPILL
+        if code == "#CALC!" or (code == "#NAME?" and not all_measured(shape.functions)):
             return f"the calculation engine came to {code}"
     return ""
 

@@ -17,6 +17,7 @@ const CODES = { loading: LOADING.code, working: WORKING.code, isUnproven };
 const RESTS = "it rests on a cell whose value is not proven";
 const SEEN = Symbol("seen");
 const INVISIBLE = "\u200b";
+const NO_ROOM = "Something is in the way of its values, or of those of a cell that it refers to: empty the cells that they would fill.";
 const FOREVER = "its value changes with every calculation";
 
 /** So many values of cells are sent at once. */
@@ -298,7 +299,8 @@ export class WorkedOut {
         const found = await this.post(body, this.stopping.signal);
         const of = (/** @type {Wanted} */ { position }) => knownOf(found[getters.getSheetName(position.sheetId)]?.[xcOf(position)]);
         for (const [, each] of wanted) this.known.set(each.key, of(each));
-        if (state === this.state) for (const [, each] of waiting) this.ahead.set(numberIn(each.key), of(each));
+        // What rests on one that is not proven is looked at again, with the error that it has.
+        if (state === this.state) for (const [, each] of waiting) if (!isResting(of(each))) this.ahead.set(numberIn(each.key), of(each));
       }
     } catch (error) {
       keep({ cells: [[unproven(error instanceof Error ? error.message : String(error))]], passes: true });
@@ -394,6 +396,11 @@ function knownOf(found) {
   return { cells: cellsIn(found.rows) };
 }
 
+/** @param {Known} known */
+function isResting({ cells }) {
+  return cells?.[0]?.[0]?.message?.startsWith(NOT_PROVEN + RESTS) ?? false;
+}
+
 /** @param {SavedValue | SavedValue[][]} stored */
 function cellsOf(stored) {
   return Array.isArray(stored) ? cellsIn(stored) : cellOf(stored);
@@ -407,7 +414,8 @@ function cellsIn(rows) {
 /** A text that reads like an error is none: an invisible letter tells the component so. @param {SavedValue} value @returns {ComponentCell} */
 function cellOf(value) {
   if (typeof value === "string" && o_spreadsheet.helpers.isEvaluationError(value)) return { value: INVISIBLE + value };
-  return isError(value) ? { value: value.error.replace("#REF!", "#REF") } : { value: value ?? "" };
+  if (!isError(value)) return { value: value ?? "" };
+  return { value: value.error.replace("#REF!", "#REF"), ...(value.error === "#SPILL!" && { message: NO_ROOM }) };
 }
 
 /** Whether a formula is nothing but a text that reads like an error. @param {any} formula */
