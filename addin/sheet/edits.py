@@ -84,11 +84,22 @@ class Editing:
         self._make_room(sheet, changed)
         for spot, edit in cells.items():
             if edit.look is not None:
-                restyle(self._book, sheet, spot, edit.look)
+                self._restyle(sheet, spot, edit.look, keeps_content=edit.keeps_content)
             if not edit.keeps_content:  # how a day is counted depends on the look
                 self._put(sheet, spot, edit)
         values = {spot_of(cell, sheet.part): rows for cell, rows in edits.values.items()}
         self._show(sheet, values | {spot: edit.rows for spot, edit in cells.items() if edit.formula is not None})
+
+    def _restyle(self, sheet: Sheet, spot: Spot, look: CellLook, *, keeps_content: bool) -> None:
+        """Give a cell another look; a number that becomes a day is the one that the page shows, and back."""
+        showed_day = shows_day(self._book, sheet.style(spot))
+        restyle(self._book, sheet, spot, look)
+        value = sheet.value(spot)
+        if not (keeps_content and self._book.counts_from_1904 and isinstance(value, float)) or sheet.has_formula(spot):
+            return
+        shows = shows_day(self._book, sheet.style(spot))
+        if shows != showed_day and value >= LATER.days * shows:
+            sheet.write(spot, value + LATER.days * (showed_day - shows))
 
     def _make_room(self, sheet: Sheet, changed: set[Spot]) -> None:
         """Clear what the formulas in changed cells had filled, and take from others the cells that are changed now."""

@@ -13,7 +13,7 @@ from addin.sheet.formulas import typed_form
 from addin.sheet.opening.digestible import kept_only, make_digestible
 from addin.sheet.opening.named_cells import NamedCells
 from addin.sheet.opening.parts import laid_out
-from addin.sheet.opening.rows import set_apart
+from addin.sheet.opening.rows import set_apart, styled_columns
 from addin.workbook.calculation.book_formulas import FormulaReader, resting_on
 from addin.workbook.calculation.engine_book import cells_of_formula
 from addin.workbook.calculation.influence import Place, by_sheet
@@ -59,8 +59,8 @@ def opened_book(path: Path, *, name: str, namespace: str = "DS", plain: bool = F
     value only, by which the page's own results are checked. `button`: the cell that refreshes when it is selected, if
     there is one. `active`: the sheet to show, unless it is the first. `kept`: what the page does not show, but a
     copy keeps. `headers`: by sheet, the headers of tables. `pivots`: by sheet, the areas that pivot tables fill, in
-    which nothing entered would last. `plain` leaves out everything but cells and their formats, for a component that
-    cannot read the rest.
+    which nothing entered would last. `unlocked`: by protected sheet, the areas that may be changed all the same.
+    `plain` leaves out everything but cells and their formats, for a component that cannot read the rest.
     """
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
@@ -68,6 +68,7 @@ def opened_book(path: Path, *, name: str, namespace: str = "DS", plain: bool = F
         unstable = _unstable(book, namespace)
         stored = {sheet: _stored(book.sheet(sheet), namespace, unstable) for sheet in sheets}
         values = {sheet: _prepared(book, sheet, namespace) for sheet in sheets}
+        unlocked = {sheet: list(_unlocked(book, sheet)) for sheet in sheets if _is_protected(book.sheet(sheet))}
         for sheet in sheets:
             make_digestible(book.sheet(sheet), plain=plain)
         return {
@@ -81,6 +82,7 @@ def opened_book(path: Path, *, name: str, namespace: str = "DS", plain: bool = F
             "active": book.active_tab,
             "kept": kept_only(package),
             "headers": _headers(book),
+            "unlocked": unlocked,
             "pivots": {sheet: areas for sheet in sheets if (areas := list(_pivot_areas(book, sheet)))},
         }
 
@@ -92,6 +94,22 @@ def _headers(book: Book) -> dict[str, list[str]]:
         if table.header_rows:
             found.setdefault(table.sheet, []).append(str(table.rows_of(("#headers",))._replace(sheet=None)))
     return found
+
+
+def _is_protected(sheet: Sheet) -> bool:
+    protection = sheet.root.find(f"{{{MAIN}}}sheetProtection")
+    return protection is not None and protection.get("sheet") in ("1", "true")
+
+
+def _unlocked(book: Book, name: str) -> Iterator[str]:
+    """The cells of a protected sheet that may be changed, and the columns."""
+    if (styles := book.styles) is None:
+        return
+    sheet, is_unlocked = book.sheet(name), cache(styles.is_unlocked)
+    yield from (address(spot) for spot in sheet.spots_in(_EVERYTHING) if is_unlocked(sheet.style(spot)))
+    for first, last, style in styled_columns(sheet):
+        if is_unlocked(int(style)):
+            yield str(Area(1, int(first), MAX_ROW, int(last)))
 
 
 def _pivot_areas(book: Book, name: str) -> Iterator[str]:

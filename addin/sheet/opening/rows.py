@@ -37,7 +37,7 @@ def set_apart(sheet: Sheet) -> Apart:
     """
     formulas = {spot: formula.text for spot, formula in sheet.formulas()}
     linked = {link.get("ref") for link in sheet.root.iterfind(f"{{{MAIN}}}hyperlinks/{{{MAIN}}}hyperlink")}
-    styled = list(_styled_columns(sheet))
+    styled = list(styled_columns(sheet))
     column_of = _Columns(sheet.part)
     rows, number = [], 1
     for row in list(sheet.data):
@@ -56,6 +56,8 @@ def set_apart(sheet: Sheet) -> Apart:
             row[:] = kept
         else:
             sheet.data.remove(row)
+    for columns in sheet.root.iterfind(f"{{{MAIN}}}cols/{{{MAIN}}}col"):
+        columns.attrib.pop("style", "")
     _make_independent(sheet, styled)
     _put_corner(sheet.data, (number, max(column_of.values(), default=1)))
     return {"rows": rows, "columns": styled}
@@ -120,11 +122,10 @@ def _put_corner(data: etree._Element, last: Spot) -> None:
         etree.SubElement(row, _C, r=address(last))
 
 
-def _styled_columns(sheet: Sheet) -> Iterator[tuple[float, float, float]]:
-    """The styles of whole columns, which the XML has no longer."""
+def styled_columns(sheet: Sheet) -> Iterator[tuple[float, float, float]]:
+    """The styles of whole columns: the first, the last, and the number."""
     for columns in sheet.root.iterfind(f"{{{MAIN}}}cols/{{{MAIN}}}col"):
         if style := _number(columns.get("style")):
-            del columns.attrib["style"]
             yield _number(columns.get("min")), _number(columns.get("max")), style
 
 

@@ -11,6 +11,7 @@ export function cellsFor(model) {
   const at = () => model().getters.getActivePosition();
   const { toXC } = o_spreadsheet.helpers;
   return {
+    functions: DataServiceAddin,
     target: async () => {
       const { getters } = model();
       const { formattedValue } = getters.getEvaluatedCell(at());

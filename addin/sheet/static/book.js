@@ -55,6 +55,7 @@ export class Book {
     this.kept = { ...opened.kept };
     this.pivots = opened.pivots;
     this.headers = opened.headers;
+    this.unlocked = opened.unlocked;
     /** @type {any} */
     this.model = null;
     /** @type {any} */

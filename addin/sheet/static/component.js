@@ -129,10 +129,12 @@ export function focusCells() {
 export const isDark = matchMedia("(prefers-color-scheme: dark)");
 
 /**
- * Let rules change colours only, never the size of letters, and lines have no points, as Excel draws them.
+ * Let rules change colours only, never the size of letters, and lines have no points, as Excel draws them; and protect a
+ * sheet cell by cell, which is done elsewhere.
  * @param {any} sheet as the component read it
  */
 export function asExcelShows(sheet) {
+  sheet.isLocked = false;
   for (const { rule } of sheet.conditionalFormats) {
     delete rule.style?.fontSize;
     delete rule.style?.wrapping;

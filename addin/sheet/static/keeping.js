@@ -13,6 +13,7 @@ const MOVES = new Map([
 ]);
 const PIVOT = "A cell that a pivot table fills cannot be changed: the table would write its own value there again. Change what it is made from.";
 const HEADER = "The header of a table cannot be changed: the table and its formulas know the column by it. Do that in Excel or LibreOffice Calc.";
+const LOCKED = "This cell is locked: its sheet is protected. Change the cells that are meant to be, or take the protection away in Excel or LibreOffice Calc.";
 const INSTEAD = "in a sheet that is in the file: formulas, charts and names there rely on it. Do that in Excel or LibreOffice Calc.";
 
 /** Commands that give cells other content. */
@@ -117,6 +118,7 @@ function refusal(command, book) {
   const { changes, model } = book;
   if (changesAny(command, book.pivots)) return PIVOT;
   if (changesAny(command, book.headers)) return HEADER;
+  if (isLocked(command, book.unlocked[command.sheetId])) return LOCKED;
   const what = MOVES.get(command.type);
   if (what === undefined || changes === undefined || !changes.isOpened(command.sheetId)) return null;
   const movesCells = command.type.endsWith("_COLUMNS_ROWS");
@@ -137,6 +139,26 @@ function changesAny({ type, sheetId, col, row, content, target = [] }, fixed) {
   const zones = col === undefined ? target : [{ left: col, right: col, top: row, bottom: row }];
   const { overlap, toZone } = o_spreadsheet.helpers;
   return areas.some((area) => zones.some((/** @type {any} */ zone) => overlap(toZone(area), zone)));
+}
+
+/**
+ * Whether a command changes what a protected sheet locks; its looks and lines are locked everywhere.
+ * @param {any} command
+ * @param {string[] | undefined} unlocked the areas that are not; undefined where the sheet is not protected
+ */
+function isLocked({ type, col, row, content, target = [] }, unlocked) {
+  if (unlocked === undefined) return false;
+  if (!CONTENT.has(type) || (type === "UPDATE_CELL" && content === undefined)) return type === "UPDATE_CELL" || type === "SET_FORMATTING" || SHOWN_ONLY.has(type);
+  const { isInside, toZone } = o_spreadsheet.helpers;
+  const areas = unlocked.map(toZone);
+  const zones = col === undefined ? target : [{ left: col, right: col, top: row, bottom: row }];
+  return !zones.every((/** @type {any} */ zone) => eachCell(zone, (column, line) => areas.some((area) => isInside(column, line, area))));
+}
+
+/** Whether something holds of every cell of a zone. @param {any} zone @param {(col: number, row: number) => boolean} holds */
+function eachCell({ left, right, top, bottom }, holds) {
+  for (let row = top; row <= bottom; row += 1) for (let col = left; col <= right; col += 1) if (!holds(col, row)) return false;
+  return true;
 }
 
 /** @param {any} command @param {any} getters */

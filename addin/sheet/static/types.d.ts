@@ -54,6 +54,8 @@ interface OpenedBook {
   pivots: Record<string, string[]>;
   /** By sheet, the headers of tables. */
   headers: Record<string, string[]>;
+  /** By protected sheet, the areas that may be changed. */
+  unlocked: Record<string, string[]>;
 }
 
 /** A value as a copy of the file gets it. */

@@ -132,6 +132,13 @@ class Styles:
             _OF_DATES.search(plain) is not None and _OF_TIMES.search(plain) is None
         )
 
+    def is_unlocked(self, style: int) -> bool:
+        """Return whether cells of this style may be changed in a sheet that is protected."""
+        if self._cells is None or not 0 <= style < len(self._cells):
+            return False
+        protection = self._cells[style].find(f"{{{MAIN}}}protection")
+        return protection is not None and protection.get("locked") in ("0", "false")
+
     def _format_of(self, style: int) -> tuple[int, str | None]:
         """The number of a style's format, and the code that the book has for it."""
         if self._cells is None or not 0 <= style < len(self._cells):

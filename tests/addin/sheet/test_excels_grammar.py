@@ -5,6 +5,7 @@ import zipfile
 
 import openpyxl
 import pytest
+from openpyxl.styles import Protection
 from openpyxl.worksheet.table import Table
 
 from tests.addin.sheet.parts.pages import opened_sheet, sheet_server
@@ -83,3 +84,24 @@ def test_the_header_of_a_table_is_not_changed_and_the_page_says_why(chromium, se
         assert page.values("A1", "B1") == ["Name", "Q1"]
         page.put({"B2": "5", "C1": "free"})
         assert page.values("B2", "C1") == [5, "free"]
+
+
+def test_of_a_protected_sheet_the_unlocked_cells_are_changed_and_no_others(chromium, service, tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Sheet1"
+    sheet["A1"], sheet["B1"], sheet["C1"] = "Rate", 5, "=B1*2"
+    sheet["B1"].protection = Protection(locked=False)
+    sheet.protection.sheet = True
+    book.save(tmp_path / "book.xlsx")
+    with sheet_server(service, tmp_path, tmp_path / "book.xlsx") as url, opened_sheet(chromium, url) as page:
+        page.put({"B1": "7"})
+        assert page.values("B1", "C1") == [7, 14]
+        page.select("C1")
+        page.keys("Delete")
+        page.sees("This cell is locked: its sheet is protected")
+        page.put({"A1": "x", "D9": "x"})
+        assert page.values("A1", "C1", "D9") == ["Rate", 14, None]
+        page.download(tmp_path / "copy.xlsx")
+    copied = openpyxl.load_workbook(tmp_path / "copy.xlsx")["Sheet1"]
+    assert (copied["B1"].value, copied.protection.sheet) == (7, True)

@@ -14,11 +14,12 @@ from addin.sheet.saved import saved_book
 DAY = (date(2026, 3, 1) - date(1899, 12, 30)).days
 
 
-def book_of(epoch):
+def book_of(epoch, number=None):
     book = openpyxl.Workbook()
     book.epoch = epoch
     book.active.title = "Sheet1"
     book.active["A1"], book.active["A1"].number_format = date(2026, 1, 1), "yyyy-mm-dd"
+    book.active["B1"] = number
     written = BytesIO()
     book.save(written)
     return written.getvalue()
@@ -46,6 +47,16 @@ def test_a_day_that_is_typed_stays_that_day_whatever_the_cell_looked_like(epoch,
 def test_a_number_in_a_cell_that_showed_days_is_that_number(epoch):
     edit = Edit(rows=[[12.0]], look=CellLook(format="0.0"))
     assert saved_cell(book_of(epoch), edit, "A1").value == 12
+
+
+@pytest.mark.parametrize("epoch", [CALENDAR_WINDOWS_1900, CALENDAR_MAC_1904])
+def test_a_number_that_only_gets_the_look_of_a_day_is_the_day_that_the_page_shows_and_back(epoch):
+    shows = Edit(keeps_content=True, look=CellLook(format="yyyy-mm-dd"))
+    copy = saved_book(book_of(epoch, number=float(DAY)), "book.xlsx", [SheetEdits("Sheet1", cells={"B1": shows})])
+    assert openpyxl.load_workbook(BytesIO(copy))["Sheet1"]["B1"].value.date() == date(2026, 3, 1)
+    counts = Edit(keeps_content=True, look=CellLook(format="0"))
+    again = saved_book(copy, "book.xlsx", [SheetEdits("Sheet1", cells={"B1": counts})])
+    assert openpyxl.load_workbook(BytesIO(again))["Sheet1"]["B1"].value == DAY
 
 
 @pytest.mark.parametrize(

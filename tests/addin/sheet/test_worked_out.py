@@ -215,3 +215,12 @@ def test_no_typed_formula_shows_another_value_than_excel(chromium, service, tmp_
     found = attack_typing(chromium, service, tmp_path, lines)
     assert found.wrong == []
     assert found.counts["right"] > 0.85 * len(lines)
+
+
+def test_values_without_room_are_told_as_in_excel_and_shown_once_there_is_some(blank):
+    blank.put({"A3": "x", "D3": "=A3&A4", "A1": "=SEQUENCE(4)"})
+    blank.put({"B1": "=SUM(A1#)", "B2": "=A1+1", "B3": "=IFERROR(A1,9)", "B4": "=SORT(A3:A4)"})
+    assert blank.values("A1", "B1", "B2", "B3") == ["#SPILL!", "#SPILL!", "#SPILL!", 9]
+    assert "in the way" in blank.cell("B2")["message"]
+    blank.put({"A3": ""})
+    assert blank.values("A1", "A3", "A4", "B1", "B2", "B3") == [1, 3, 4, 10, 2, 1]

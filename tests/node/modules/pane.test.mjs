@@ -45,6 +45,24 @@ test("an older status that comes late replaces no newer one", async () => {
   assert.equal(status.latest.requests_total, 2);
 });
 
+test("what is offered for requests is offered anew when others spent some, once, and only where it is still seen", async () => {
+  const backend = { status: async () => ({ quota: { remaining } }), onReply: () => {} };
+  let remaining = 10;
+  const status = new StatusMonitor(backend);
+  await status.look();
+  const made = [];
+  const [seen, gone, taken] = [{ isConnected: true }, { isConnected: false }, { isConnected: true }];
+  for (const [place, name] of [[seen, "seen"], [gone, "gone"], [taken, "taken"]]) status.offer(place, () => made.push(name));
+  status.offer(taken, null);
+  await status.look();
+  assert.deepEqual(made, [], "nothing was spent");
+  remaining = 9;
+  await status.look();
+  remaining = 8;
+  await status.look();
+  assert.deepEqual(made, ["seen"]);
+});
+
 test("what one window has marked stays when another one marks more", () => {
   const stored = new Map();
   globalThis.localStorage = { getItem: (key) => stored.get(key) ?? null, setItem: (key, value) => void stored.set(key, value) };

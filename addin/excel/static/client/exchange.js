@@ -15,6 +15,9 @@ const RESTART_PAUSES_MS = [50, 500, 1_000, 2_000, 4_000, 8_000];
 /** A deadline that comes so much later than it was set for has met a page that slept: the answer may wait behind it. */
 const SLEPT_MS = 5_000;
 
+/** What starts the backend of this page: Excel's, or that of the sheet in the browser and the pane beside its cells. */
+export const STARTS = /\/sheet(?:_pane\.html)?$/.test(globalThis.location?.pathname ?? "") ? "addin sheet, or addin demo" : "addin serve";
+
 /** The kind of refusal after which the same request is sent again. */
 const RESTARTING = "restarting";
 
@@ -132,7 +135,7 @@ async function receivedText(once) {
   try {
     response = await once();
   } catch (error) {
-    throw noAnswer(`is not there (${messageOf(error)}); start it with: addin serve`, AwayError);
+    throw noAnswer(`is not there (${messageOf(error)}); start it with: ${STARTS}`, AwayError);
   }
   if (!response.ok) throw await refusalOf(response);
   try {

@@ -41,9 +41,9 @@ function announcer() {
   };
 }
 
-/** Show the quota as soon as Excel's own calls bring it. @param {StatusMonitor} status */
-function listenToFunctions(status) {
-  if (typeof DataServiceAddin !== "undefined") DataServiceAddin.onReply(() => status.lookSoon());
+/** Show the quota as soon as the cells' own calls bring it. @param {StatusMonitor} status @param {import("./data/host.js").Host} host */
+function listenToFunctions(status, { functions }) {
+  functions?.onReply(() => status.lookSoon());
 }
 
 /** @param {StatusMonitor} status */
@@ -134,7 +134,7 @@ async function start() {
   const tabs = new Tabs(place("tabs"), (name) => void views[/** @type {keyof typeof views} */ (name)].open());
   await status.look();
   tabs.show(status.latest && !status.latest.key.set && !status.latest.shared ? "account" : "search");
-  listenToFunctions(status);
+  listenToFunctions(status, host);
   keepLooking(status);
   if (host.hasCells && !host.isExcel) takeFocus();
   document.documentElement.dataset["ready"] = "yes";

@@ -1,5 +1,5 @@
 /// <reference path="../types.d.ts" />
-// Values of cells as a copy of the file gets them, and whether two of them are the same.
+// Values of cells as a copy of the file gets them, whether two of them are the same, and what the component makes of them.
 
 /** How far two results of one formula may be from each other, relative to their size. */
 const TOLERANCE = 1e-9;
@@ -12,6 +12,9 @@ export const NOT_READ = "This formula cannot be read; most often a bracket, a qu
 
 /** How it begins where nobody here knows the function. */
 export const UNKNOWN = "Unknown function: ";
+
+const INVISIBLE = "\u200b";
+const NO_ROOM = "Something is in the way of its values, or of those of a cell that it refers to: empty the cells that they would fill.";
 
 /** @param {any} evaluated @returns {SavedValue} */
 export function savedValue({ value, type }) {
@@ -36,4 +39,26 @@ export function isUnproven(evaluated) {
 /** @param {SavedValue} value @returns {value is { error: string }} */
 export function isError(value) {
   return typeof value === "object" && value !== null;
+}
+
+/** @param {SavedValue | SavedValue[][]} stored */
+export function cellsOf(stored) {
+  return Array.isArray(stored) ? cellsIn(stored) : cellOf(stored);
+}
+
+/** Rows as the component has them, column by column. @param {SavedValue[][]} rows @returns {ComponentMatrix} */
+export function cellsIn(rows) {
+  return (rows[0] ?? []).map((_, column) => rows.map((row) => cellOf(row[column] ?? null)));
+}
+
+/** A text that reads like an error is none: an invisible letter tells the component so. @param {SavedValue} value @returns {ComponentCell} */
+export function cellOf(value) {
+  if (typeof value === "string" && o_spreadsheet.helpers.isEvaluationError(value)) return { value: INVISIBLE + value };
+  if (!isError(value)) return { value: value ?? "" };
+  return { value: value.error.replace("#REF!", "#REF"), ...(value.error === "#SPILL!" && { message: NO_ROOM }) };
+}
+
+/** Whether a formula is nothing but a text that reads like an error. @param {any} formula */
+export function isErrorText({ normalizedFormula, literalValues }) {
+  return normalizedFormula === "=|S|" && o_spreadsheet.helpers.isEvaluationError(literalValues.strings[0]?.value);
 }

@@ -5,7 +5,7 @@
 import { isFailure, LOADING, WORKING } from "../calls.js";
 import { contentOf } from "../component.js";
 import { isArithmetic, Kind, kindOf, look, together } from "./kinds.js";
-import { isEqual, isError, isUnproven, NOT_PROVEN, savedValue } from "./saved_value.js";
+import { cellOf, cellsIn, cellsOf, isEqual, isErrorText, isUnproven, NOT_PROVEN, savedValue } from "./saved_value.js";
 
 /** @typedef {{ sheetId: string, col: number, row: number }} Position */
 /** @typedef {{ stored: SavedValue | SavedValue[][], base: string, isShown: boolean }} FileValue what the file holds for a formula, with which cells, and whether that is shown */
@@ -16,8 +16,6 @@ import { isEqual, isError, isUnproven, NOT_PROVEN, savedValue } from "./saved_va
 const CODES = { loading: LOADING.code, working: WORKING.code, isUnproven };
 const RESTS = "it rests on a cell whose value is not proven";
 const SEEN = Symbol("seen");
-const INVISIBLE = "\u200b";
-const NO_ROOM = "Something is in the way of its values, or of those of a cell that it refers to: empty the cells that they would fill.";
 const FOREVER = "its value changes with every calculation";
 
 /** So many values of cells are sent at once. */
@@ -399,28 +397,6 @@ function knownOf(found) {
 /** @param {Known} known */
 function isResting({ cells }) {
   return cells?.[0]?.[0]?.message?.startsWith(NOT_PROVEN + RESTS) ?? false;
-}
-
-/** @param {SavedValue | SavedValue[][]} stored */
-function cellsOf(stored) {
-  return Array.isArray(stored) ? cellsIn(stored) : cellOf(stored);
-}
-
-/** Rows as the component has them, column by column. @param {SavedValue[][]} rows @returns {ComponentMatrix} */
-function cellsIn(rows) {
-  return (rows[0] ?? []).map((_, column) => rows.map((row) => cellOf(row[column] ?? null)));
-}
-
-/** A text that reads like an error is none: an invisible letter tells the component so. @param {SavedValue} value @returns {ComponentCell} */
-function cellOf(value) {
-  if (typeof value === "string" && o_spreadsheet.helpers.isEvaluationError(value)) return { value: INVISIBLE + value };
-  if (!isError(value)) return { value: value ?? "" };
-  return { value: value.error.replace("#REF!", "#REF"), ...(value.error === "#SPILL!" && { message: NO_ROOM }) };
-}
-
-/** Whether a formula is nothing but a text that reads like an error. @param {any} formula */
-function isErrorText({ normalizedFormula, literalValues }) {
-  return normalizedFormula === "=|S|" && o_spreadsheet.helpers.isEvaluationError(literalValues.strings[0]?.value);
 }
 
 /** @param {Cell} cell @returns {SavedValue} */

@@ -137,6 +137,33 @@ def test_search_stands_beside_the_cells_and_inserts_into_the_active_one(chromium
         assert isinstance(page.cell("B3")["value"], float)
 
 
+def test_a_price_beside_the_cells_goes_once_they_have_paid_it(chromium, service, tmp_path):
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.press("Search and insert")
+
+        async def insert(inner) -> None:
+            frame = inner.frame_locator("#beside iframe")
+            await frame.get_by_role("tab", name="Insert").click()
+            await frame.get_by_role("button", name="SIGNAL ").first.click()
+            await frame.locator(".wizard input").first.fill("us-10y")
+            await frame.locator(".cost", has_text="Costs at least 1 request").wait_for()
+            await frame.locator(".wizard-bar .button.primary").click()
+            await frame.locator(".cost", has_text="Costs no request").wait_for()
+
+        page.run(insert)
+        assert isinstance(page.cell("A1")["value"], float)
+
+
+def test_where_the_backend_is_away_cells_name_the_command_that_starts_this_page(chromium, service, tmp_path):
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.run(lambda inner: inner.context.set_offline(True))
+        page.put({"A1": '=DS.SIGNAL("us-cpi")'})
+        assert "start it with: addin sheet, or addin demo" in page.cell("A1")["message"]
+        page.run(lambda inner: inner.context.set_offline(False))
+        page.until(f"typeof ({CELL})(['Sheet1', 'A1']).value === 'number'")
+        page.tab.errors.clear()  # the browser's, about requests without an answer
+
+
 def test_the_pane_covers_no_cells_and_no_tool_covers_the_pane(chromium, service, tmp_path):
     with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url, width=1024) as page:
         page.press("Search and insert")

@@ -19,6 +19,7 @@
  * @property {(scope: "sheet" | "workbook") => Promise<import("../../workbook/freeze.js").Frozen>} freeze
  * @property {(scope: "sheet" | "workbook") => Promise<{ count: number, locked: number }>} countFormulas
  * @property {(slug: string) => Promise<{ held: boolean, text: string }>} selfTest
+ * @property {typeof DataServiceAddin} [functions] the cells' own, where they run beside the pane
  */
 
 /** How long the pane waits for office.js: Microsoft's server may be far away, or out of reach. */
@@ -52,9 +53,10 @@ export async function hostHere(excel) {
   const sheet = sheetAround();
   if (sheet) return { ...browser, ...sheet, hasCells: true };
   await Promise.race([scriptsAreIn(), pause(SCRIPTS_PATIENCE_MS)]);
-  if (typeof Office === "undefined") return browser;
+  const functions = typeof DataServiceAddin === "undefined" ? {} : { functions: DataServiceAddin };
+  if (typeof Office === "undefined") return { ...browser, ...functions };
   const info = await Promise.race([Office.onReady(), pause(OFFICE_PATIENCE_MS)]);
-  return info?.host === Office.HostType.Excel ? excel() : browser;
+  return { ...(info?.host === Office.HostType.Excel ? await excel() : browser), ...functions };
 }
 
 /** The sheet in the browser, where it shows this pane beside its cells. @returns {Partial<Host> | undefined} */

@@ -1,7 +1,7 @@
 /// <reference path="../types.d.ts" />
 // What is wrong, in words: what happened and what to do, from the backend's status and the kinds of its errors.
 
-import { AwayError, messageOf } from "../../client/exchange.js";
+import { AwayError, messageOf, STARTS } from "../../client/exchange.js";
 
 /**
  * @typedef {object} Problem
@@ -17,7 +17,7 @@ const PROBLEMS = {
   backend: {
     severity: "error",
     title: "The add-in’s backend does not answer",
-    advice: "Start it on this computer with “addin serve”. Cells keep their values until it is back.",
+    advice: `Start it on this computer with “${STARTS}”. Cells keep their values until it is back.`,
     action: "retry",
   },
   sign_in: {

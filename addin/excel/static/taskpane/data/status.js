@@ -20,6 +20,10 @@ export class StatusMonitor {
     /** Looks are numbered: how many were begun, and which one is shown. */
     this.asked = 0;
     this.seen = 0;
+    /** What is offered for requests, and how it is offered anew. @type {Map<Element, () => void>} */
+    this.offers = new Map();
+    /** How many requests were left when these were made. @type {number | undefined} */
+    this.left = undefined;
     backend.onReply = (quota) => this.#replied(quota);
   }
 
@@ -30,6 +34,16 @@ export class StatusMonitor {
   watch(draw) {
     this.views.push(draw);
     draw();
+  }
+
+  /**
+   * Offer something for requests; its price may be another one as soon as cells, or another view, have spent some.
+   * @param {Element} place
+   * @param {(() => void) | null} anew offers it again; null: it is offered no longer
+   */
+  offer(place, anew) {
+    if (anew === null) this.offers.delete(place);
+    else this.offers.set(place, anew);
   }
 
   /** Ask the backend for its status; never rejects. */
@@ -70,5 +84,11 @@ export class StatusMonitor {
 
   #redraw() {
     for (const draw of this.views) draw();
+    const left = this.quota?.remaining;
+    if (left === this.left) return;
+    this.left = left;
+    const offers = [...this.offers];
+    this.offers.clear();
+    for (const [place, anew] of offers) if (place.isConnected) anew();
   }
 }

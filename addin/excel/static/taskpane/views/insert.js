@@ -38,6 +38,7 @@ export class Preview {
    */
   idle(words) {
     this.latest += 1;
+    this.pane.status.offer(this.element, null);
     fill(this.cost, h("span.idle", words));
     fill(this.result);
     this.judged(null);
@@ -50,6 +51,7 @@ export class Preview {
    */
   async show(call, { pauseMs = PAUSE_MS } = {}) {
     const turn = ++this.latest;
+    this.pane.status.offer(this.element, null);
     this.cost.querySelector(".idle")?.remove(); // what was missing is there
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     if (turn !== this.latest) return;
@@ -78,6 +80,7 @@ export class Preview {
     const words = `Preview (${requestsIn(cost, this.pane.format)})`;
     const ask = button(words, () => void this.#fetch(call, turn, { paid: true }), { disabled: !cost.allowed });
     fill(this.result, cost.allowed ? ask : notice("warning", "Not enough requests left", cost.reason ?? ""));
+    this.pane.status.offer(this.element, () => void this.show(call, { pauseMs: 0 }));
   }
 
   /**
@@ -86,6 +89,7 @@ export class Preview {
    * @param {{ paid?: boolean }} [options] whether its cost was announced
    */
   async #fetch(call, turn, { paid = false } = {}) {
+    this.pane.status.offer(this.element, null);
     fill(this.result, loading(3));
     this.result.setAttribute("aria-busy", "true");
     try {

@@ -56,7 +56,9 @@ export class ResultLines {
   async #offerUpdate(entries, place) {
     const slugs = entries.map(({ slug }) => slug);
     const cost = await this.pane.backend.cost(callsFor(slugs)).catch(() => null);
+    fill(place);
     if (!cost || isFree(cost) || !cost.allowed) return;
+    this.pane.status.offer(place, () => void this.#offerUpdate(entries, place));
     const words = `Update (${requestsIn(cost, this.pane.format)})`;
     fill(place, button(words, () => void this.#update(slugs), { look: "quiet" }));
   }

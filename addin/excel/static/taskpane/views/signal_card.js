@@ -68,6 +68,7 @@ export class Card {
         disabled: !cost.allowed,
       });
       fill(this.reading, cost.allowed ? load : notice("warning", "Not enough requests left", cost.reason ?? ""));
+      this.pane.status.offer(this.reading, () => void this.open());
     } catch (error) {
       void showFailure(this.pane, this.reading, error, () => void this.open());
     }
@@ -80,6 +81,7 @@ export class Card {
   }
 
   async #load() {
+    this.pane.status.offer(this.reading, null);
     fill(this.reading, loading(3));
     try {
       const reply = await this.pane.backend.call(this.#calls());
