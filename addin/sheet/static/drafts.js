@@ -23,6 +23,8 @@ export class Drafts {
     this.isUnsaved = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
+    /** Whether a change of this task is counted already. */
+    this.isCounting = false;
     /** Ends the lock on the draft. */
     this.release = () => {};
     addEventListener("beforeunload", (event) => {
@@ -54,8 +56,13 @@ export class Drafts {
   changed() {
     if (this.book === null) return;
     this.isUnsaved = true;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.write(), PAUSE_MS);
+    if (this.isCounting) return; // of thousands of cells that are pasted the first one is enough
+    this.isCounting = true;
+    queueMicrotask(() => {
+      this.isCounting = false;
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => void this.write(), PAUSE_MS);
+    });
   }
 
   /** What was changed is in a file now. */

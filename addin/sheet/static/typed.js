@@ -21,6 +21,9 @@ const CLOCK = /^(\d{1,2})(?::(\d{2})(?::(\d{2}(?:\.\d+)?))?)? +([ap])m?$/i;
 const PARTS_OF_SECONDS = /^(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2}\.\d+)$/;
 const ERROR = /^#(?:N\/A|NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!)$/i;
 
+/** What the component reads as Excel does: most of what is pasted. */
+const PLAIN = /^(?:[^\d#]*|-?\d{1,15}|-?\d{1,7}\.\d{1,8})$/;
+
 /** So many digits of a number count. */
 const DIGITS = 15;
 const DAY_S = 86_400;
@@ -32,6 +35,7 @@ const DAY_S = 86_400;
  * @returns {Read | null}
  */
 export function asExcelReads(typed, today) {
+  if (PLAIN.test(typed)) return null;
   const text = typed.trim();
   if (ERROR.test(text)) return { content: `=${text.toUpperCase()}` };
   if (SPACED.test(text) || isTooEarly(text)) return { content: `'${typed}`, format: null };

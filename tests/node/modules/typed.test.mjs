@@ -7,7 +7,7 @@ import { asExcelReads } from "../../../addin/sheet/static/typed.js";
 
 const TODAY = new Date(2026, 10, 26);
 const read = (text) => asExcelReads(text, TODAY);
-const value = (text) => Number(read(text)?.content);
+const value = (text) => Number((read(text) ?? { content: text }).content);
 const serial = (year, month, day) => Date.UTC(year, month - 1, day) / 86_400_000 + 25_569;
 
 const NUMBERS = {

@@ -63,6 +63,7 @@ export class WorkedOut {
     this.last = 0;
     /** The cells whose formulas find the cells that they look at while they calculate, as OFFSET does. @type {Set<string>} */
     this.finding = new Set();
+    this.isFinding = false;
     /** Counts what changes cells from outside of here. */
     this.state = 0;
     this.rounds = 0;
@@ -80,7 +81,12 @@ export class WorkedOut {
   /** What finds its cells while it calculates may find others now. */
   #changed() {
     this.state += 1;
-    if (this.finding.size > 0) setTimeout(() => this.evaluate([...this.finding]), 0);
+    if (this.finding.size === 0 || this.isFinding) return;
+    this.isFinding = true;
+    setTimeout(() => {
+      this.isFinding = false;
+      this.evaluate([...this.finding]);
+    }, 0);
   }
 
   /** End what is under way. */
