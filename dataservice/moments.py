@@ -7,15 +7,17 @@ does not hold Python's lock, which ends the process.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+T = TypeVar("T")
 Times: TypeAlias = NDArray[np.datetime64]
+Rows: TypeAlias = NDArray[np.intp]
 _Numbers: TypeAlias = NDArray[np.int64]
 
 MAX_KNOWN_TIMES = 4_096
@@ -23,6 +25,15 @@ MAX_KNOWN_TIMES = 4_096
 
 _known: dict[str, int] = {}
 """The times that were read last, in microseconds since 1970: to find one again is faster than to read it."""
+
+MAX_AXES, MAX_AXIS_TIMES = 64, 1_024
+"""Columns of times that are remembered whole, and how long one of them may be: those of details."""
+
+_axes: dict[str, tuple[Times, Rows | None]] = {}
+"""By their texts, the columns that were read last: series of one calendar share one."""
+
+_worked_out: dict[int, tuple[Times, dict[Callable[[Times], Any], Any]]] = {}
+"""By the identity of such a column, the column itself, and what was worked out of it."""
 
 _RFC_3339 = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
@@ -45,9 +56,59 @@ _LEAST = np.array([[1], [1], [1], [0], [0], [0]])
 _MOST = np.array([[9_999], [12], [31], [23], [59], [60]])
 
 SECOND_US = 1_000_000
+DAY_US = 86_400 * SECOND_US
 FIRST_US = int(np.datetime64("0001-01-01", "us").astype(np.int64))
-END_US = int(np.datetime64("9999-12-31", "us").astype(np.int64)) + 86_400 * SECOND_US
+END_US = int(np.datetime64("9999-12-31", "us").astype(np.int64)) + DAY_US
 """The moments between which Python has dates."""
+
+
+def read_axis(texts: Sequence[str]) -> tuple[Times, Rows | None]:
+    """The moments of texts, each once and oldest first, and the rows that tell them: None where all do, in order.
+
+    Of a moment that is told twice it is the later row. Columns of the same texts are one, which nobody may change.
+    Raises as `read_moments`.
+    """
+    if not 1 < len(texts) <= MAX_AXIS_TIMES:
+        return in_order(read_moments(texts))
+    name = "\n".join(texts)
+    known = _axes.get(name)
+    if known is None or name.count("\n") != len(texts) - 1:  # a line break inside of a text is no time
+        known = in_order(read_moments(texts))
+        if len(_axes) >= MAX_AXES:
+            _axes.clear()
+            _worked_out.clear()
+        _axes[name] = known
+        known[0].flags.writeable = False
+        _worked_out[id(known[0])] = known[0], {}
+    return known
+
+
+def in_order(times: Times) -> tuple[Times, Rows | None]:
+    """Times each once and oldest first, and where the last of each stands: None where they are so already."""
+    if len(times) < 2 or bool((times[1:] > times[:-1]).all()):
+        return times, None
+    order = np.argsort(times, kind="stable")
+    rising = times[order]
+    is_last_of_its_time = np.append(rising[1:] != rising[:-1], True)
+    return rising[is_last_of_its_time], order[is_last_of_its_time]
+
+
+def of_axis(work: Callable[[Times], T], times: Times) -> T:
+    """What `work` makes of a column of times: of one that many series share once for all of them."""
+    known = _worked_out.get(id(times))
+    if known is None:
+        return work(times)
+    facts = known[1]
+    if work not in facts:
+        facts[work] = work(times)
+    found: T = facts[work]
+    return found
+
+
+def read_moment(text: str) -> int:
+    """The moment of one text in microseconds since 1970; raises as `read_moments`."""
+    known = _known.get(text)
+    return int(read_moments([text]).view(np.int64)[0]) if known is None else known
 
 
 def read_moments(texts: Sequence[str]) -> Times:

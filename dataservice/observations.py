@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dataservice.moments import Times, read_moments
+from dataservice.moments import DAY_US, Times, in_order, read_axis, read_moment
 from dataservice.shown import short_html
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Observations:
     @classmethod
     def empty(cls) -> Observations:
         """No observations."""
-        return cls(np.empty(0, "datetime64[us]"), np.empty(0, np.float64))
+        return _EMPTY
 
     @classmethod
     def from_columns(cls, times: Sequence[str], values: Sequence[float | None]) -> Observations:
@@ -41,16 +41,14 @@ class Observations:
 
         Raises `ValueError` where a text is no time, or two differ by less than a microsecond.
         """
-        return cls(read_moments(times), np.array(values, np.float64)).sorted()
+        moments, rows = read_axis(times)
+        column = np.array(values, np.float64)
+        return cls(moments, column if rows is None else column[rows])
 
     def sorted(self) -> Observations:
         """The same observations oldest first, of a time given twice the later one."""
-        if len(self) < 2 or bool((self.times[1:] > self.times[:-1]).all()):
-            return self
-        order = np.argsort(self.times, kind="stable")
-        times, values = self.times[order], self.values[order]
-        last_of_its_time = np.append(times[1:] != times[:-1], True)
-        return Observations(times[last_of_its_time], values[last_of_its_time])
+        times, rows = in_order(self.times)
+        return self if rows is None else Observations(times, self.values[rows])
 
     def merged(self, newer: Observations) -> Observations:
         """Both together; where both have a time, `newer` counts."""
@@ -68,20 +66,33 @@ class Observations:
             high = int(np.searchsorted(self.times, np.datetime64(end, "us") + _DAY))
         return self[low:high]
 
+    def ends_with(self, time: str, value: float | None, last_day: date) -> bool:
+        """Return whether the last of them is that one, and not later than `last_day`; raises as `from_columns`."""
+        if not len(self):
+            return False
+        moment, last = read_moment(time), float(self.values[-1])
+        is_it = moment == self.times.view(np.int64)[-1] and (last != last if value is None else last == value)
+        return bool(is_it) and moment < (last_day.toordinal() + 1 - _EPOCH_DAY) * DAY_US
+
     @property
     def first_day(self) -> date:
         """The day of the first observation; raises `IndexError` where there is none."""
-        return _day(self.times[0])
+        return day_of(self.times[0])
 
     @property
     def last_day(self) -> date:
         """The day of the last observation; raises `IndexError` where there is none."""
-        return _day(self.times[-1])
+        return day_of(self.times[-1])
 
     @property
     def nbytes(self) -> int:
         """The memory both columns take, in bytes."""
         return int(self.times.nbytes + self.values.nbytes)
+
+    @property
+    def lacks_values(self) -> bool:
+        """Whether any of them has no value."""
+        return bool(np.isnan(np.minimum.reduce(self.values, initial=np.inf)))
 
     def __len__(self) -> int:
         return len(self.times)
@@ -119,9 +130,12 @@ class Observations:
         return pd.DataFrame({name: self.values}, index=index)
 
 
+_EMPTY = Observations(np.empty(0, "datetime64[us]"), np.empty(0, np.float64))
 _DAY = np.timedelta64(1, "D")
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
 
 
-def _day(time: np.datetime64) -> date:
+def day_of(time: np.datetime64) -> date:
+    """The day of a moment."""
     day: date = time.astype("datetime64[D]").item()
     return day

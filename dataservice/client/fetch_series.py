@@ -183,11 +183,12 @@ class SeriesFetcher(WindowPuller):
         A service that puts rows at the start of their period does so in long windows alone; what stands on other days
         in all of them is another source.
         """
-        resource, told = HistoryResource(slug), self._told(slug)
-        if self._cache.sources.is_known(slug) or not (
-            is_sparse(recent) and is_sparse(told) and are_moved(told, recent)
-        ):
+        told = self._told(slug)
+        if not len(told) or self._cache.sources.is_known(slug):
             return
+        if not (is_sparse(recent) and is_sparse(told) and are_moved(told, recent)):
+            return
+        resource = HistoryResource(slug)
         days = check_window(told)
         with suppress(DataServiceError):
             history = self._cache.history_without_detail(slug)

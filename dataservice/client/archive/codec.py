@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dataservice.client.archive.coverage import NEVER_BEFORE, Coverage
 from dataservice.client.archive.facts import Facts
 from dataservice.client.archive.vintages import Vintages
+from dataservice.moments import Times, of_axis
 from dataservice.observations import Observations
 
 PLAIN, SOURCED, FORMAT = 1, 2, 3
@@ -80,7 +81,7 @@ def pack_first_look(found: Observations, moment: int, looked: Coverage, *, by_de
     Values are not compressed, and a column that many signals share only once: new signals come by the thousand.
     """
     count = len(found)
-    times, packed_times = _days(found.times.tobytes())
+    times, packed_times = of_axis(_days, found.times)
     told, places = (b"\x02" if by_detail else b"\x00") * count, b"\x01" * count + b"\x00" * count
     values, moments = _by_byte(found.values), _by_byte(_differences(np.array([NEVER_BEFORE, moment])))
     columns: tuple[NDArray[Any], ...] = (looked.starts, looked.first, looked.last)
@@ -91,10 +92,9 @@ def pack_first_look(found: Observations, moment: int, looked: Coverage, *, by_de
     return _encode(_Part(SOURCED if by_detail else PLAIN, count, 2, len(looked.starts), 0, packed))
 
 
-@lru_cache(SHARED_COLUMNS)
-def _days(times: bytes) -> tuple[bytes, bytes]:
+def _days(times: Times) -> tuple[bytes, bytes]:
     """A column of times as the archive writes it, and that compressed."""
-    column = _by_byte(_differences(np.frombuffer(times, "<i8")))
+    column = _by_byte(_differences(times.astype("<M8[us]").view("<i8")))
     return column, _deflated.__wrapped__(column)
 
 

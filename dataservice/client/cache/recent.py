@@ -13,16 +13,17 @@ from cachetools import LRUCache
 
 from dataservice.client.cache.history import after_pull, is_revision
 from dataservice.client.cache.spans import OVERLAP, History, Newest, Span, check_from
-from dataservice.client.contract.completeness.density import DAY_US, detail_may_be_thin
+from dataservice.client.contract.completeness.density import detail_may_be_thin
 from dataservice.client.contract.completeness.evidence import Evidence, days_over
 from dataservice.client.contract.completeness.sources import as_known
 from dataservice.client.contract.completeness.thinning import leaves_out, tells_alike
 from dataservice.client.contract.forms import is_common_size
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.results import SignalDetail
-from dataservice.client.contract.windows import Window, missing
+from dataservice.client.contract.windows import NO_DAYS, Window, missing
 from dataservice.models import Observation
-from dataservice.observations import Observations
+from dataservice.moments import DAY_US, Times, of_axis
+from dataservice.observations import Observations, day_of
 
 CUTS = frozenset({31, 36, 48, 52, 53, 61, 91, 92, 104, 156, 182, 252, 253, 261, 262, 364})
 """Rows of a month, a quarter, a year: as many as a service may cut a recent history to, beside round numbers."""
@@ -43,8 +44,10 @@ def settled(detail: SignalDetail, today: date = date.max) -> SignalDetail:
     Without a history that ends on a day before the latest one: others may lie between. Days without a value behind the
     latest one are no observations yet.
     """
-    history = detail.history.between(None, today)
     latest = detail.latest
+    if latest is not None and detail.history.ends_with(latest.observed_at, latest.value, today):
+        return detail  # as nearly all do
+    history = detail.history.between(None, today)
     told = None if latest is None else Observations.from_columns([latest.observed_at], [latest.value])
     if told is not None and len(told.between(None, today)) == 0:
         latest = told = None
@@ -52,7 +55,7 @@ def settled(detail: SignalDetail, today: date = date.max) -> SignalDetail:
         detail = with_history(SignalDetail(detail.signal, latest), history)
     if told is None or latest is None or not len(history):
         return detail
-    if history[-1:] == told:  # as nearly all do
+    if history[-1:] == told:
         return detail
     if latest.value is not None and np.isnan(history.values[history.times > told.times[-1]]).all():
         history = history[: int(np.searchsorted(history.times, told.times[-1], side="right"))]
@@ -81,15 +84,20 @@ def looked_at(detail: SignalDetail) -> tuple[Window, Observations]:
 
     Where the detail shows that nothing lies before them, they are all there are.
     """
-    window, found = window_of_detail(detail), detail.history
+    found = detail.history
     if not len(found) and detail.latest is not None:
         found = Observations.from_columns([detail.latest.observed_at], [detail.latest.value])
         return Window(found.first_day, date.max), found
-    if window and is_whole(found):
-        return Window(date.min, date.max), found
-    if not window or window.start == found.first_day:  # nearly always: then nothing is looked for
-        return window, found
-    return window, found.between(window.start)
+    window, is_from_first = of_axis(_days_looked_at, found.times)
+    return window, found if is_from_first else found.between(window.start)
+
+
+def _days_looked_at(times: Times) -> tuple[Window, bool]:
+    """The days of which a detail shows all observations, and whether they begin no later than these."""
+    window = _days_shown(times)
+    if window and _are_whole(times):
+        return Window(date.min, date.max), True
+    return window, not window or window.start == day_of(times[0])
 
 
 def is_whole(recent: Observations) -> bool:
@@ -99,11 +107,18 @@ def is_whole(recent: Observations) -> bool:
     filled or not: rows without a value may have been left out. And it must not have as many rows as a service may have
     cut it to.
     """
-    count = len(recent)
-    if not FEW < count < HISTORY_LIMIT or (recent.last_day - recent.first_day).days <= HISTORY_LIMIT + 1:
+    return of_axis(_are_whole, recent.times)
+
+
+def _are_whole(times: Times) -> bool:
+    count = len(times)
+    if not FEW < count < HISTORY_LIMIT:
         return False
-    days = recent.times.astype("datetime64[D]")
-    places = (recent.last_day - recent.first_day).days / max(1, int(np.diff(days).astype(int).min()))
+    days = times.astype("datetime64[D]").astype(int)
+    span = int(days[-1] - days[0])
+    if span <= HISTORY_LIMIT + 1:
+        return False
+    places = span / max(1, int(np.diff(days).min()))
     is_cut = count in CUTS or is_common_size(count) or is_common_size(count + 1)  # the latest may stand apart
     return places < HISTORY_LIMIT and not is_cut
 
@@ -172,12 +187,15 @@ def window_of_detail(detail: SignalDetail) -> Window:
 
     However few they are, there may be others before them. With several a day the first day may be cut.
     """
-    history = detail.history
-    if not len(history):
-        return Window(date.max, date.min)
-    days = history.times.view(np.int64) // DAY_US
+    return of_axis(_days_shown, detail.history.times)
+
+
+def _days_shown(times: Times) -> Window:
+    if not len(times):
+        return NO_DAYS
+    days = times.view(np.int64) // DAY_US
     first_day_may_be_cut = bool((days[1:] == days[:-1]).any())
-    return Window(history.first_day + timedelta(days=first_day_may_be_cut), date.max)
+    return Window(day_of(times[0]) + timedelta(days=first_day_may_be_cut), date.max)
 
 
 def _with_answer(history: History, window: Window, found: Observations, at: float) -> History:

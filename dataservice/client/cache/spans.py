@@ -57,7 +57,7 @@ class History:
     @classmethod
     def nothing(cls) -> History:
         """The history of a signal that nobody asked about yet."""
-        return cls(Observations.empty())
+        return _NOTHING
 
     def inside(self, window: Window) -> Observations:
         """The known observations in `window`."""
@@ -82,6 +82,9 @@ class History:
             for span in self.spans
         )
         return replace(self, spans=spans)
+
+
+_NOTHING = History(Observations.empty())
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from dataservice.client.contract.completeness.evidence import Evidence
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.windows import Window
+from dataservice.moments import DAY_US, Times, of_axis
 from dataservice.observations import Observations, Values
-
-DAY_US = 86_400_000_000
 
 SPARSE_DAYS = 2.0
 """Rows that are so far apart in the middle may be a part of daily ones."""
@@ -50,7 +49,7 @@ CHECK_DAYS = (14, 62)
 
 def is_sparse(found: Observations) -> bool:
     """Return whether rows are more than a day apart for most of the time."""
-    return _step(valued_days(found)) >= SPARSE_DAYS
+    return _step_of(found) >= SPARSE_DAYS
 
 
 def detail_may_be_thin(recent: Observations, seen: Evidence) -> bool:
@@ -113,8 +112,7 @@ def after_detail(seen: Evidence, recent: Observations) -> Evidence:
     """With a recent history that came full and daily."""
     if seen.dense_detail or len(recent) < HISTORY_LIMIT:
         return seen
-    days = valued_days(recent)
-    is_dense = len(days) >= HISTORY_LIMIT and _step(days) < SPARSE_DAYS
+    is_dense = len(valued_days(recent)) >= HISTORY_LIMIT and not is_sparse(recent)
     return replace(seen, dense_detail=True) if is_dense else seen
 
 
@@ -127,11 +125,21 @@ def after_dense_window(seen: Evidence, found: Observations) -> Evidence:
 
 def valued_days(found: Observations) -> NDArray[np.datetime64]:
     """The days that have a row with a value, each once."""
-    is_lacking = np.isnan(found.values)
-    times = found.times[~is_lacking] if is_lacking.any() else found.times
+    return _days(found.times[~np.isnan(found.values)]) if found.lacks_values else of_axis(_days, found.times)
+
+
+def _days(times: Times) -> NDArray[np.datetime64]:
     days = (times.view(np.int64) // DAY_US).view("datetime64[D]")
     is_another = days[1:] != days[:-1]  # they are in order
     return days if is_another.all() else np.concatenate((days[:1], days[1:][is_another]))
+
+
+def _step_of(found: Observations) -> float:
+    return _step(valued_days(found)) if found.lacks_values else of_axis(_step_of_times, found.times)
+
+
+def _step_of_times(times: Times) -> float:
+    return _step(of_axis(_days, times))
 
 
 def _are_month_starts(days: NDArray[np.datetime64]) -> bool:
