@@ -26,16 +26,19 @@ class FairTimeout:
         self._seconds = seconds
         self._is_due = False
 
-    async def __aenter__(self) -> None:
+    def __enter__(self) -> None:
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("a timeout is used inside a task")
         self._task, self._cancelled_before = task, task.cancelling()
         loop = task.get_loop()
-        self._timer = timer = _timers.get(loop) or _timers.setdefault(loop, _Timer())
+        timer = _timers.get(loop)
+        if timer is None:
+            timer = _timers[loop] = _Timer()
+        self._timer = timer
         timer.watch(self, loop.time() + self._seconds, loop)
 
-    async def __aexit__(
+    def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if not self._is_due:

@@ -118,9 +118,8 @@ class WithinDeadline:
 
 async def _ended(reading: asyncio.Future[Any], left_s: float) -> None:
     """Wait until the read ends, for so long at most."""
-    with suppress(TimeoutError):
-        async with FairTimeout(max(0.0, left_s)):
-            await asyncio.wait({reading})
+    with suppress(TimeoutError), FairTimeout(max(0.0, left_s)):
+        await asyncio.wait({reading})
 
 
 def _is_answered(reading: asyncio.Future[Answer[Any]]) -> bool:

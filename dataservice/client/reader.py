@@ -225,7 +225,7 @@ class ResourceReader:
         limit_s = self._deadline_s + DEADLINE_GRACE_S
         fetch = partial(self._fetch, resource, context, has_looked=has_looked)
         try:
-            async with FairTimeout(limit_s, left_s=lambda: limit_s - context.progress.ago_s()):
+            with FairTimeout(limit_s, left_s=lambda: limit_s - context.progress.ago_s()):
                 return await self._fetch_lock.fetch(resource, context, known, fetch)
         except TimeoutError:
             raise self._sender.late(first_request(resource), context) from None

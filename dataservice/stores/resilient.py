@@ -184,7 +184,7 @@ class ResilientStore:
             if logs and now < self._logs_paused_until:
                 return otherwise
             try:
-                async with FairTimeout(self._timeout_s):
+                with FairTimeout(self._timeout_s):
                     result = await operation()
             except StoreAwayError:
                 return otherwise

@@ -77,12 +77,11 @@ class Quota(msgspec.Struct, frozen=True):
 
 def quota_in(headers: Mapping[str, str], now: float) -> Quota | None:
     """The quota in the headers of an answer; None where they are missing, unreadable, or of no key (401)."""
-    tier = headers.get("x-service-tier", "").strip()
-    cap = _count(headers.get("x-service-ratelimit-cap"))
-    remaining = remaining_in(headers)
-    if not tier or not cap or remaining is None:
+    tier, cap = headers.get("x-service-tier", "").strip(), _count(headers.get("x-service-ratelimit-cap"))
+    if not tier or not cap:
         return None
-    return Quota(tier, cap, remaining, now)
+    remaining = _count(headers.get("x-service-ratelimit-remaining"), name="remaining")
+    return None if remaining is None else Quota(tier, cap, remaining, now)
 
 
 def remaining_in(headers: Mapping[str, str]) -> int | None:

@@ -28,7 +28,7 @@ async def read_body(arrival: Arrival, max_bytes: int) -> bytes:
     unpack = None if packing == "identity" else Unpacking(_WBITS[packing], max_bytes)
     parts: list[bytes] = []
     size = 0
-    async for raw in arrival.parts:
+    while raw := await arrival.more():
         part = raw if unpack is None else unpack.more(raw)
         size += len(part)
         if size > max_bytes:

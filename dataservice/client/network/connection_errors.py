@@ -18,8 +18,6 @@ from __future__ import annotations
 import errno
 import socket
 import ssl
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import aiohttp
 import httpx
@@ -60,21 +58,15 @@ async def sent_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandl
     raise ended
 
 
-@contextmanager
-def as_httpx(proxy: str = "") -> Iterator[None]:
-    """Raise what aiohttp raises as an error of httpx; `proxy` is the name of the one that is used."""
-    try:
-        yield
-    except (aiohttp.ClientError, ValueError, OSError) as error:
-        if isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ClientError):
-            raise  # of the caller's own limit
-        found = _as_httpx(error, proxy)
-    else:
-        return
-    raise found  # not from the one before, whose repr may hold the key
+FAILURES = (aiohttp.ClientError, ValueError, OSError)
+"""What aiohttp raises."""
 
 
-def _as_httpx(error: Exception, proxy: str) -> httpx.TransportError:
+def as_httpx(error: Exception, proxy: str = "") -> Exception:
+    """What aiohttp raised as an error of httpx, to be raised behind the handler: its own repr may hold the key.
+
+    `proxy` is the name of the one that is used. The time-out of the caller's own limit stays what it is.
+    """
     match error:
         case aiohttp.ClientProxyConnectionError():
             return ProxyAwayError(proxy)
@@ -95,7 +87,8 @@ def _as_httpx(error: Exception, proxy: str) -> httpx.TransportError:
         case aiohttp.ClientResponseError():
             return httpx.RemoteProtocolError("what came is no answer of HTTP")
         case _:
-            return httpx.ReadError(type(error).__name__)
+            is_of_caller = isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ClientError)
+            return error if is_of_caller else httpx.ReadError(type(error).__name__)
 
 
 def _no_connection(error: OSError) -> httpx.ConnectError:

@@ -25,7 +25,7 @@ import aiohttp
 import httpx
 from yarl import URL
 
-from dataservice.client.network.connection_errors import as_httpx, sent_once
+from dataservice.client.network.connection_errors import FAILURES, as_httpx, sent_once
 from dataservice.errors import ConnectionFailedError
 
 IDLE_S = 30.0
@@ -64,11 +64,14 @@ _watch: ContextVar[SendWatch | None] = ContextVar("_watch", default=None)
 
 @dataclass(slots=True)
 class Arrival:
-    """An answer whose body is still to be read: its headers by their names in lower case, and what ends it."""
+    """An answer whose body is still to be read: its headers by their names in lower case, and what ends it.
+
+    `more` gives the next of the body; nothing is its end.
+    """
 
     status: int
     headers: dict[str, str]
-    parts: AsyncIterator[bytes]
+    more: Callable[[], Awaitable[bytes]]
     close: Callable[[], Awaitable[None]]
 
 
@@ -115,7 +118,8 @@ class Connections(httpx.AsyncBaseTransport):
         if _AS_SENT(target) is None:
             url = str(httpx.URL(url))
         answer = await self._answered("GET", url, headers, watch, connect_s)
-        return Arrival(answer.status, plain_headers(answer.raw_headers), _parts(answer), _Body(answer).aclose)
+        body = _Body(answer)
+        return Arrival(answer.status, plain_headers(answer.raw_headers), body.more, body.aclose)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """The same for whoever speaks httpx."""
@@ -135,7 +139,7 @@ class Connections(httpx.AsyncBaseTransport):
     ) -> aiohttp.ClientResponse:
         session, proxy = self._session or self._open(), self._proxy
         _watch.set(watch)
-        with as_httpx(proxy.host if proxy else ""):
+        try:
             return await session.request(
                 method,
                 URL(url, encoded=True),
@@ -144,6 +148,9 @@ class Connections(httpx.AsyncBaseTransport):
                 timeout=_connecting_within(connect_s),
                 **(proxy.for_aiohttp if proxy else {}),
             )
+        except FAILURES as error:
+            failed = as_httpx(error, proxy.host if proxy else "")
+        raise failed
 
     async def _prepare(self) -> None:
         _watch.set(None)
@@ -223,20 +230,23 @@ def _is_over(connection: aiohttp.connector.Connection) -> bool:
         return False
 
 
-async def _parts(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-    with as_httpx():
-        async for part in answer.content.iter_any():
-            yield part
-
-
 class _Body(httpx.AsyncByteStream):
     """The body of an answer as it arrives."""
 
     def __init__(self, answer: aiohttp.ClientResponse) -> None:
         self._answer = answer
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return _parts(self._answer)
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while part := await self.more():
+            yield part
+
+    async def more(self) -> bytes:
+        """The next bytes that arrive; none at the end."""
+        try:
+            return await self._answer.content.readany()
+        except FAILURES as error:
+            failed = as_httpx(error)
+        raise failed
 
     async def aclose(self) -> None:
         """Give the connection back; one over which more would come is closed."""

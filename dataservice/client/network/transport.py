@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import AsyncIterator
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 
 import httpx
@@ -132,7 +132,7 @@ class Transport:
     async def send(self, request: Request, now: float, watch: SendWatch, *, within_s: float) -> Exchange:
         """The outcome of one request; never raises, except `asyncio.CancelledError`."""
         try:
-            async with FairTimeout(within_s):
+            with FairTimeout(within_s):
                 return await self._exchange(request, now, watch, within_s)
         except Exception as error:  # noqa: BLE001 - whatever a transport raises, the client raises only its own errors
             exchange = Exchange(failed_exchange(request, error), spent=watch.was_sent)
@@ -210,8 +210,10 @@ async def _arrival_over(transport: httpx.AsyncBaseTransport, request: httpx.Requ
     headers = plain_headers(response.headers.raw)
     if response.is_stream_consumed:
         headers.pop("content-encoding", None)  # its content is unpacked
-        return Arrival(response.status_code, headers, _whole(response.content), response.aclose)
-    return Arrival(response.status_code, headers, response.aiter_raw(), response.aclose)
+        parts = _whole(response.content)
+    else:
+        parts = (part async for part in response.aiter_raw() if part)
+    return Arrival(response.status_code, headers, partial(anext, parts, b""), response.aclose)
 
 
 async def _whole(content: bytes) -> AsyncIterator[bytes]:

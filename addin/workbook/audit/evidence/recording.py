@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -100,19 +100,19 @@ class RecordedConnections(Connections):
             if name in _TOLD or "ratelimit" in name or "quota" in name
         }
 
-        async def noted() -> AsyncIterator[bytes]:
-            """The body handed on as it comes, and noted at its end."""
-            parts = []
-            async for part in arrival.parts:
-                parts.append(part)
-                yield part
-            body = b"".join(parts)
-            digest, now = hashlib.sha256(body).hexdigest(), self._recording.clock()
-            self._recording.note(
-                Exchange(target, sent_at, now, arrival.status, kept.get("date", ""), digest, kept), body
-            )
+        parts: list[bytes] = []
 
-        return replace(arrival, parts=noted())
+        async def noted() -> bytes:
+            """The body handed on as it comes, and noted at its end."""
+            parts.append(await arrival.more())
+            if not parts[-1]:
+                body = b"".join(parts)
+                digest, now = hashlib.sha256(body).hexdigest(), self._recording.clock()
+                told = Exchange(target, sent_at, now, arrival.status, kept.get("date", ""), digest, kept)
+                self._recording.note(told, body)
+            return parts[-1]
+
+        return replace(arrival, more=noted)
 
 
 class ReplayedConnections(httpx.AsyncBaseTransport):
