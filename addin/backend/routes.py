@@ -111,10 +111,10 @@ async def _answered(request: Request, tenant: Tenant, calls: Sequence[bytes], po
     backend.requests_total += answers.requests
     await note_spent(request, backend, answers.requests)
     spent = await backend.tell(tenant, post, lost, answers.requests)
-    await backend.metrics.answered(answers.parts, answers.requests)
+    await backend.metrics.answered(answers.heads, answers.requests)
     progress, question = _loading(tenant, loaded)
     head, tail = encode_around(Reply([], spent, tenant.quota, tenant.generation, progress, question))
-    return BatchAnswer(head, answers.parts, tail)
+    return BatchAnswer(head, answers.pieces, tail)
 
 
 async def _loaded(request: Request, tenant: Tenant, calls: Sequence[bytes], where: str) -> PartialReply:

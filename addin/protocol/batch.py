@@ -10,7 +10,6 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import compress, islice
 from operator import not_
 from typing import Any
@@ -21,7 +20,7 @@ from msgspec.structs import replace
 from addin.protocol.consent import Consent
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.encoding import encode, encode_error, encode_plain, is_large
-from addin.protocol.joining import CALLS_A_TURN, NO_ROOM, completed
+from addin.protocol.joining import CALLS_A_TURN, NO_ROOM, Answers, completed
 from addin.protocol.limits import (
     CELL_CHARACTERS,
     LENIENT_BYTES,
@@ -34,9 +33,6 @@ from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
 from udfs.engine import LIGHT_ITEMS_A_LOOK, Answered, Call, Session, in_turns, next_turn, runs_last
 from udfs.errors import CellError, ErrorCode
-
-PLACE_BYTES = 8
-"""What a place in a list takes."""
 
 INVALID_CALL_TTL_S = 60.0
 """How long hosts may cache the answer to something that is not a call."""
@@ -159,27 +155,6 @@ def valid_calls(texts: Iterable[bytes], limits: BatchLimits = _DEFAULT_LIMITS) -
     return [call for call in read_calls(list(texts), limits) if isinstance(call, Call)]
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """The answers of a batch, each as JSON, and the requests spent.
-
-    The requests that an earlier batch spent after its deadline are told with the next one.
-    """
-
-    parts: Sequence[bytes]
-    requests: int
-
-    @property
-    def text(self) -> bytes:
-        """All of them as the text of a JSON list."""
-        return b"[%b]" % b",".join(self.parts)
-
-    @property
-    def held_bytes(self) -> int:
-        """The memory that they take: equal calls share one."""
-        return sum(map(len, {id(part): part for part in self.parts}.values())) + PLACE_BYTES * len(self.parts)
-
-
 def _with_reports(ready: list[Ready], calls: Sequence[Call]) -> list[Ready]:
     """The answers, those that tell what other calls did marked as such."""
     reports = set(filter(runs_last, {call.function_id for call in calls}))
@@ -221,8 +196,7 @@ class Batches:
         async for part in in_turns(calls, CALLS_A_TURN):
             found += self._cache.all_fresh(part, self._clock())
         ready, requests = await self._completed(calls, found, where)
-        parts = await completed(ready, self._clock(), self._limits.answer_bytes)
-        return Answers(parts, requests + self.late.take())
+        return await completed(ready, self._clock(), self._limits.answer_bytes, requests + self.late.take())
 
     async def _completed(
         self, calls: Sequence[bytes], found: Sequence[Ready | None], where: str

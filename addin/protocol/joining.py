@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 from addin.protocol.encoding import encode_error, finish
 from addin.protocol.response_cache import Ready
@@ -11,6 +13,9 @@ from udfs.errors import CellError, ErrorCode
 
 CALLS_A_TURN = 2_000
 """Calls looked up or joined in one go: a few thousandths of a second."""
+
+ANSWER_BYTES = 24
+"""What an answer takes besides its head: its places in lists, and some of the bytes that are made of them."""
 
 NO_ROOM = Ready(
     encode_error(
@@ -23,10 +28,39 @@ NO_ROOM = Ready(
 )
 
 
-async def completed(answers: Sequence[Ready], now: float, max_bytes: int) -> list[bytes]:
-    """The answers as JSON, each whole; those that leave no room become errors."""
-    whole = _Whole(now)
-    parts: list[bytes] = []
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers of a batch, each in two pieces, and the requests spent.
+
+    Equal calls share the first piece, up to the number after `fresh_s`; the second is that number and what follows it.
+    The requests that an earlier batch spent after its deadline are told with the next one.
+    """
+
+    heads: Sequence[bytes]
+    ends: Sequence[bytes]
+    requests: int
+
+    @property
+    def pieces(self) -> list[bytes]:
+        """The text between the brackets of a JSON list, in pieces."""
+        return list(chain.from_iterable(zip(self.heads, self.ends, strict=True)))
+
+    @property
+    def text(self) -> bytes:
+        """All of them as the text of a JSON list."""
+        return b"[%b]" % b"".join(self.pieces)
+
+    @property
+    def held_bytes(self) -> int:
+        """The memory that they take: equal calls share one."""
+        return sum({id(head): len(head) for head in self.heads}.values()) + ANSWER_BYTES * len(self.heads)
+
+
+async def completed(answers: Sequence[Ready], now: float, max_bytes: int, requests: int) -> Answers:
+    """The answers as JSON; those that leave no room become errors."""
+    end_of = _Ends(now)
+    heads: list[bytes] = []
+    ends: list[bytes] = []
     room = max_bytes
     async for part in in_turns(answers, CALLS_A_TURN):
         size = sum([len(answer.head) for answer in part])
@@ -34,19 +68,22 @@ async def completed(answers: Sequence[Ready], now: float, max_bytes: int) -> lis
             part, room = _within(part, room)
         else:
             room -= size
-        parts += map(whole.__getitem__, part)
-    return parts
+        heads += [answer.head for answer in part]
+        ends += [end_of[answer.fresh_until] for answer in part]
+    if ends:
+        ends[-1] = ends[-1].removesuffix(b",")
+    return Answers(heads, ends, requests)
 
 
-class _Whole(dict[Ready, bytes]):
-    """Answers with their ends: those that many calls share are completed once."""
+class _Ends(dict[float, bytes]):
+    """What follows the heads of answers, by the time until which they are fresh: many share it."""
 
     def __init__(self, now: float) -> None:
         super().__init__()
         self._now = now
 
-    def __missing__(self, answer: Ready) -> bytes:
-        text = self[answer] = finish(answer.head, answer.fresh_until - self._now)
+    def __missing__(self, fresh_until: float) -> bytes:
+        text = self[fresh_until] = finish(b"", fresh_until - self._now) + b","
         return text
 
 

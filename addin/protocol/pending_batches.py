@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from itertools import compress
 from operator import not_
 
-from addin.protocol.batch import CALLS_READ_TOGETHER, INVALID_CALL_TTL_S, Answers, read_together
+from addin.protocol.batch import CALLS_READ_TOGETHER, INVALID_CALL_TTL_S, read_together
 from addin.protocol.consent import Consent
 from addin.protocol.deadline import Progress, WithinDeadline
 from addin.protocol.encoding import encode_error
-from addin.protocol.joining import CALLS_A_TURN, NO_ROOM, completed
+from addin.protocol.joining import CALLS_A_TURN, NO_ROOM, Answers, completed
 from addin.protocol.limits import BatchLimits
 from addin.protocol.pace import Pace
 from addin.protocol.pending_batch import Evaluation, GuardedReader, PendingBatch, PendingCall
@@ -126,9 +126,9 @@ class PendingBatches:
         answers = [ready or taken.get(call) or PENDING for call, ready in zip(calls, found, strict=True)]
         pending = len(held) - len(taken)
         requests = sum(load.untold.take() for load in told) + self._late.take()
-        parts = await completed(answers, self._clock(), self._limits.answer_bytes)
+        whole = await completed(answers, self._clock(), self._limits.answer_bytes, requests)
         pace = self._pace
-        return PartialReply(Answers(parts, requests), pending, pace.done, pace.of, pace.left_s(self._timer()))
+        return PartialReply(whole, pending, pace.done, pace.of, pace.left_s(self._timer()))
 
     @property
     def held_bytes(self) -> int:

@@ -94,9 +94,9 @@ test("batches keep every call, in its order, within all limits", () => {
   let seed = 7;
   const random = (most) => (seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31) % most;
   for (let round = 0; round < 200; round++) {
-    const limits = { maxCalls: 1 + random(5), maxBytes: 40 + random(200), maxValues: 3 + random(20), maxCells: 0 };
+    const limits = { maxCalls: 1 + random(5), maxBytes: 40 + random(200), maxValues: 3 + random(20), maxCells: 3 };
     const calls = Array.from({ length: random(30) }, (_, n) => ({ text: `["${n}"${",1".repeat(random(3))}]` }));
-    const batches = split(calls, limits);
+    const { batches } = split(calls, limits);
     assert.deepEqual(batches.flatMap(({ batch }) => batch), calls);
     for (const { batch, values } of batches) {
       assert.ok(batch.length <= limits.maxCalls && values <= limits.maxValues);

@@ -62,8 +62,9 @@ test("half a character in a range is sent as a sign for it, and spoils nothing b
 test("arguments are weighed with the results that they lead to", () => {
   const cache = new ResultCache({ maxEntries: 1_000, maxSize: 10_000, clock: () => 0 });
   for (let n = 0; n < 50; n++) {
-    const key = `${n}${"x".repeat(1_000)}`;
-    cache.arrived(key, cache.expect(key, { freshUntilMs: Infinity, size: 0 }), { askedMs: 0, freshMs: 9, size: 10 });
+    const entry = cache.expect({ text: `${n}${"x".repeat(1_000)}`, freshUntilMs: Infinity, size: 10 });
+    entry.freshUntilMs = 9;
+    cache.arrived(entry);
   }
   assert.ok(cache.size <= 10_000 && cache.entries.size <= 10, `${cache.entries.size} entries of ${cache.size} characters`);
 });

@@ -103,19 +103,9 @@ export class Batches {
     const calls = this.pending;
     this.pending = [];
     this.room = room;
-    for (const { batch, values } of split(calls.filter((call) => this.#fits(call)), this.limits)) void this.#send(batch, values);
-  }
-
-  /** Whether a call may be sent; one that is too large fails alone. @param {PendingCall} call */
-  #fits({ text, answered }) {
-    const { maxCells, maxBytes } = this.limits;
-    if (text.length <= maxCells && 3 * text.length < maxBytes - ENVELOPE_BYTES) return true; // as nearly all are
-    const values = valuesIn(text) - 1;
-    const isLong = bytesOf(text) > maxBytes - ENVELOPE_BYTES;
-    if (values <= maxCells && !isLong) return true;
-    const what = isLong ? `take more than ${count(maxBytes)} bytes` : `hold ${count(values)} values, more than ${count(maxCells)} in one formula (setting max_cells)`;
-    answered({ error: "#VALUE!", message: `the arguments ${what}; use a smaller range`, kind: "argument", fresh_s: 60 });
-    return false;
+    const { batches, tooLarge } = split(calls, this.limits);
+    for (const { batch, values } of batches) void this.#send(batch, values);
+    for (const { call, why } of tooLarge) call.answered({ error: "#VALUE!", message: `the arguments ${why}; use a smaller range`, kind: "argument", fresh_s: 60 });
   }
 
   /**
@@ -124,7 +114,7 @@ export class Batches {
    */
   bodies(texts) {
     const calls = texts.map((text) => /** @type {PendingCall} */ ({ text }));
-    return split(calls, this.limits).map(({ batch }) => bodyOf(batch));
+    return split(calls, this.limits).batches.map(({ batch }) => bodyOf(batch));
   }
 
   /** @param {PendingCall[]} batch @param {number} values */
@@ -177,29 +167,35 @@ export class Batches {
 }
 
 /**
- * Calls in batches within the limits.
+ * Calls in batches within the limits, and those that are too large for any, each with the reason.
  * @template {{ text: string }} T
  * @param {T[]} calls
  * @param {BatchLimits} limits
  */
-export function split(calls, { maxCalls, maxBytes, maxValues }) {
-  /** @type {{ batch: T[], values: number }[]} */
-  const batches = [];
-  let last = { batch: /** @type {T[]} */ ([]), values: 0 };
-  let room = 0;
+export function split(calls, { maxCalls, maxBytes, maxValues, maxCells }) {
+  const batches = [{ batch: /** @type {T[]} */ ([]), values: 0 }];
+  /** @type {{ call: T, why: string }[]} */
+  const tooLarge = [];
+  const mostBytes = maxBytes - ENVELOPE_BYTES;
+  let last = /** @type {typeof batches[0]} */ (batches[0]);
+  let room = mostBytes;
   for (const call of calls) {
-    const bytes = bytesOf(call.text) + 1;
     const values = valuesIn(call.text);
+    const bytes = 1 + bytesOf(call.text, mostBytes);
+    if (bytes > mostBytes || values - 1 > maxCells) {
+      const why = bytes > mostBytes ? `take more than ${count(maxBytes)} bytes` : `hold ${count(values - 1)} values, more than ${count(maxCells)} in one formula (setting max_cells)`;
+      tooLarge.push({ call, why });
+      continue;
+    }
     if (last.batch.length === maxCalls || bytes > room || last.values + values > maxValues) {
-      last = { batch: [], values: 0 };
-      batches.push(last);
-      room = maxBytes - ENVELOPE_BYTES;
+      batches.push((last = { batch: [], values: 0 }));
+      room = mostBytes;
     }
     last.batch.push(call);
     last.values += values;
     room -= bytes;
   }
-  return batches;
+  return { batches: batches.filter(({ batch }) => batch.length > 0), tooLarge };
 }
 
 /** @param {PendingCall[]} calls */
@@ -207,9 +203,13 @@ function bodyOf(calls) {
   return `{"calls":[${calls.map(({ text }) => text).join(",")}]}`;
 }
 
-/** @param {string} text */
-function bytesOf(text) {
-  return /^[\x20-\x7e]*$/.test(text) ? text.length : new TextEncoder().encode(text).length;
+/**
+ * The bytes that a text takes at most, counted only where they may be more than `most`.
+ * @param {string} text
+ * @param {number} most
+ */
+function bytesOf(text, most) {
+  return 3 * text.length < most ? 3 * text.length : new TextEncoder().encode(text).length;
 }
 
 /** The values in JSON as the backend counts them: by the commas, also those in texts. @param {string} text */

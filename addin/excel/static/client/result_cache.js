@@ -3,6 +3,7 @@
 
 /**
  * @typedef {object} Kept what is kept of a call
+ * @property {string} text the call as JSON, by which it is found
  * @property {number} freshUntilMs Infinity while its answer is on its way
  * @property {number} size characters of the result
  * @property {Map<string, Kept> | null} keptIn the entries that it is among
@@ -45,40 +46,24 @@ export class ResultCache {
     return this.entries.get(key);
   }
 
-  /**
-   * Add a call whose answer is on its way.
-   * @param {string} key
-   * @param {Entry} entry to be passed to `arrived`
-   */
-  expect(key, entry) {
-    const before = this.entries.get(key);
-    if (before !== undefined) this.#drop(key, before);
+  /** Add a call whose answer is on its way. @param {Entry} entry */
+  expect(entry) {
+    const before = this.entries.get(entry.text);
+    if (before !== undefined) this.#drop(before);
     entry.keptIn = this.entries;
-    this.entries.set(key, entry);
+    this.entries.set(entry.text, entry);
     return entry;
   }
 
-  /**
-   * Forget a call that nobody waits for any more, unless another one has taken its place.
-   * @param {string} key
-   * @param {Entry} entry
-   */
-  cancel(key, entry) {
-    if (entry.keptIn === this.entries) this.#drop(key, entry);
+  /** Forget a call that nobody waits for any more, unless another one has taken its place. @param {Entry} entry */
+  cancel(entry) {
+    if (entry.keptIn === this.entries) this.#drop(entry);
   }
 
-  /**
-   * The answer is here: keep it for `freshMs` from `askedMs`, unless the cache was cleared since.
-   * @param {string} key
-   * @param {Entry} entry
-   * @param {{ askedMs: number, freshMs: number, size: number }} answer
-   */
-  arrived(key, entry, { askedMs, freshMs, size }) {
-    entry.freshUntilMs = askedMs + freshMs;
-    entry.size = size;
+  /** The answer is here: keep it as long as it is fresh, unless the cache was cleared since. @param {Entry} entry */
+  arrived(entry) {
     if (entry.keptIn !== this.entries) return;
-    // The arguments are held, too: a range can be larger than what it leads to.
-    this.size += size + key.length;
+    this.size += weightOf(entry);
     this.#makeRoom();
   }
 
@@ -90,28 +75,33 @@ export class ResultCache {
 
   /** Forget what has arrived. */
   clearArrived() {
-    for (const [key, entry] of this.entries) if (hasArrived(entry)) this.#drop(key, entry);
+    for (const entry of this.entries.values()) if (hasArrived(entry)) this.#drop(entry);
   }
 
   #makeRoom() {
     if (this.entries.size <= this.maxEntries && this.size <= this.maxSize) return;
-    for (const [key, entry] of this.entries) {
+    for (const entry of this.entries.values()) {
       if (!hasArrived(entry)) continue;
-      this.#drop(key, entry);
+      this.#drop(entry);
       // A tenth is freed at once, so that a full cache is not walked at every answer.
       if (this.entries.size <= this.maxEntries * 0.9 && this.size <= this.maxSize * 0.9) return;
     }
   }
 
-  /** @param {string} key @param {Entry} entry */
-  #drop(key, entry) {
-    if (hasArrived(entry)) this.size -= entry.size + key.length;
+  /** @param {Entry} entry */
+  #drop(entry) {
+    if (hasArrived(entry)) this.size -= weightOf(entry);
     entry.keptIn = null;
-    this.entries.delete(key);
+    this.entries.delete(entry.text);
   }
 }
 
 /** @param {Kept} entry */
 export function hasArrived(entry) {
   return entry.freshUntilMs !== Infinity;
+}
+
+/** The arguments are held, too: a range can be larger than what it leads to. @param {Kept} entry */
+function weightOf(entry) {
+  return entry.size + entry.text.length;
 }

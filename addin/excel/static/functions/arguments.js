@@ -15,34 +15,33 @@ const LONG_RANGE_ROWS = 10_000;
  * The call of function `id`; throws a cell error where an argument, and not a place in a range, is itself an error.
  * Office may have metadata of an older version than this script, so the number of arguments is not fixed.
  * @param {string} id
- * @param {unknown[]} values what Excel passed, its invocation object last
+ * @param {unknown[]} values
  * @returns {Call}
  */
 export function callOf(id, values) {
-  const count = isInvocation(values[values.length - 1]) ? values.length - 1 : values.length;
-  /** @type {Call} */
-  const call = [id];
-  for (let index = 0; index < count; index++) call.push(argumentOf(values[index]));
+  const call = /** @type {Call} */ (Array(1 + values.length));
+  call[0] = id;
+  for (let index = 0; index < values.length; index++) call[1 + index] = argumentOf(values[index]);
   while (call.length > 1 && call[call.length - 1] === null) call.pop();
   return call;
 }
 
 /**
- * @param {unknown} value
- * @returns {boolean}
+ * What Excel passes after the arguments: whether it only previews a part of a formula that someone is editing, which older
+ * versions do not say, and what is to be called when the cell wants its result no more.
+ * @typedef {{ isInValuePreview?: boolean, onCanceled?: () => void }} Invocation
  */
-export function isInvocation(value) {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  return !("basicValue" in value) && !("type" in value) && !("code" in value);
-}
 
 /**
- * Whether Excel only previews a part of a formula that someone is editing; older versions do not say so.
- * @param {unknown[]} values what Excel passed, its invocation object last
+ * Take the invocation object from the end of what Excel passed.
+ * @param {unknown[]} values
+ * @returns {Invocation}
  */
-export function isValuePreview(values) {
+export function takeInvocation(values) {
   const last = values[values.length - 1];
-  return isInvocation(last) && /** @type {Record<string, unknown>} */ (last).isInValuePreview === true;
+  if (typeof last !== "object" || last === null || Array.isArray(last)) return {};
+  if ("basicValue" in last || "type" in last || "code" in last) return {};
+  return /** @type {Invocation} */ (values.pop());
 }
 
 /**

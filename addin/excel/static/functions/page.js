@@ -6,7 +6,7 @@ import { Batches } from "../client/batches.js";
 import { Loading } from "../client/loading.js";
 import { hasArrived, ResultCache } from "../client/result_cache.js";
 import { longestClock, pause, turns } from "../client/timing.js";
-import { callOf, isInvocation, isValuePreview } from "./arguments.js";
+import { callOf, takeInvocation } from "./arguments.js";
 import { RateLimiter } from "./rate_limiter.js";
 import { cellError } from "./results.js";
 import { SentCall } from "./sent_call.js";
@@ -155,6 +155,7 @@ export class FunctionsPage {
    * @returns {Promise<Result>}
    */
   resultOfCall(id, values) {
+    const invocation = takeInvocation(values);
     let key;
     try {
       key = JSON.stringify(callOf(id, values));
@@ -163,32 +164,24 @@ export class FunctionsPage {
       this.#tell("activity");
       return Promise.reject(error);
     }
-    if (isValuePreview(values)) return this.#previewOf(key);
+    if (invocation.isInValuePreview === true) return this.#previewOf(key);
     this.counted.calls += 1;
     const cached = this.cache.get(key);
-    if (cached === undefined) return this.#wantedBy(values, this.#send(key)).result;
+    if (cached === undefined) return this.#wantedBy(invocation, this.#send(key)).result;
     this.counted.remembered += 1;
-    if (!hasArrived(cached)) return this.#whenArrived(this.#wantedBy(values, cached));
+    if (!hasArrived(cached)) return this.#whenArrived(this.#wantedBy(invocation, cached));
     if (this.waiting === 0) this.#tell("activity");
     return this.limiter.tryAcquire(cached.size) ? cached.result : this.#whenArrived(cached);
   }
 
   /**
    * A call that one more cell waits for: it ends when every one of them is deleted or recalculated before it is there.
-   * @param {unknown[]} values what Excel passed, its invocation object last
+   * @param {import("./arguments.js").Invocation} invocation
    * @param {SentCall} entry
    */
-  #wantedBy(values, entry) {
-    const invocation = values[values.length - 1];
+  #wantedBy(invocation, entry) {
+    invocation.onCanceled = () => entry.unwanted();
     entry.wanted += 1;
-    if (isInvocation(invocation)) {
-      let counts = true;
-      /** @type {any} */ (invocation).onCanceled = () => {
-        if (counts) entry.wanted -= 1;
-        counts = false;
-        if (entry.wanted === 0 && !hasArrived(entry)) entry.drop();
-      };
-    }
     return entry;
   }
 
@@ -219,19 +212,19 @@ export class FunctionsPage {
     if (this.batches.isEmpty) this.askedMs = this.cache.clock();
     const call = new SentCall(key, this.askedMs, this);
     this.batches.add(call);
-    return this.cache.expect(key, call);
+    return this.cache.expect(call);
   }
 
-  /** A call has its answer, or its error. @param {SentCall} call @param {number} freshMs @param {number} size */
-  ended(call, freshMs, size) {
-    this.cache.arrived(call.text, call, { askedMs: call.askedMs, freshMs, size });
+  /** A call has its answer, or its error. @param {SentCall} call */
+  ended(call) {
+    this.cache.arrived(call);
     this.progress.end();
     this.#oneLess();
   }
 
   /** Nobody wants a call any more. @param {SentCall} call */
   dropped(call) {
-    this.cache.cancel(call.text, call);
+    this.cache.cancel(call);
     this.unwanted.add(call.text);
     this.dropSoon();
     this.progress.cancel();

@@ -2,7 +2,18 @@
 // A call on its way, and afterwards its result: one object for the batch that holds it and the cache that keeps it.
 
 import { AwayError, messageOf } from "../client/exchange.js";
+import { hasArrived } from "../client/result_cache.js";
 import { CELL_SIZE, cellError, resultOf } from "./results.js";
+
+/** Ends the promise that was made last. @type {(result: Result | Promise<Result>) => void} */
+let ending;
+
+/** @param {(result: Result | Promise<Result>) => void} end */
+function takeEnding(end) {
+  ending = end;
+}
+
+function over() {}
 
 export class SentCall {
   /**
@@ -22,30 +33,29 @@ export class SentCall {
     this.wanted = 0;
     this.isDropped = false;
     /** The result when Excel has room for it: for the cell that made the call, and for whoever asks later. @type {Promise<Result>} */
-    this.result = new Promise((resolve, reject) => {
-      this.resolve = resolve;
-      this.reject = reject;
-    });
+    this.result = new Promise(takeEnding);
+    this.end = ending;
   }
 
   /** @param {Answer} answer */
   answered(answer) {
-    const size = this.#settled(answer);
-    this.page.ended(this, size === 0 ? 0 : 1000 * answer.fresh_s, size);
+    this.size = this.#settled(answer);
+    this.#ended(this.size === 0 ? 0 : 1000 * answer.fresh_s);
   }
 
   /** @param {Error} reason */
   failed(reason) {
-    this.reject?.(cellError("#N/A", reason.message));
+    this.#fail(cellError("#N/A", reason.message));
     if (reason instanceof AwayError) void this.page.lookForBackend();
-    this.page.ended(this, 0, 0);
+    this.#ended(0);
   }
 
-  /** End it while it is on its way, because nobody wants it any more. */
-  drop() {
-    if (this.isDropped) return;
+  /** One cell less waits for it: it was deleted or calculated anew. When it was the last one, the call ends. */
+  unwanted() {
+    this.wanted -= 1;
+    if (this.wanted > 0 || hasArrived(this)) return;
     this.isDropped = true;
-    this.reject?.(cellError("#N/A", "not wanted any more"));
+    this.#fail(cellError("#N/A", "not wanted any more"));
     this.page.dropped(this);
   }
 
@@ -58,12 +68,24 @@ export class SentCall {
     try {
       const { result, size } = resultOf(answer);
       const { limiter } = this.page;
-      this.resolve?.(limiter.tryAcquire(size) ? result : limiter.acquire(size).then(() => result));
+      this.end(limiter.tryAcquire(size) ? result : limiter.acquire(size).then(() => result));
       return size;
     } catch (error) {
       const isCells = error instanceof CustomFunctions.Error;
-      this.reject?.(isCells ? error : cellError("#N/A", `the add-in's backend sent an unreadable answer (${messageOf(error)})`));
+      this.#fail(isCells ? error : cellError("#N/A", `the add-in's backend sent an unreadable answer (${messageOf(error)})`));
       return isCells ? CELL_SIZE : 0;
     }
+  }
+
+  /** @param {number} freshMs */
+  #ended(freshMs) {
+    this.freshUntilMs = this.askedMs + freshMs;
+    this.end = over;
+    this.page.ended(this);
+  }
+
+  /** @param {CustomFunctions.Error} error */
+  #fail(error) {
+    this.end(Promise.reject(error));
   }
 }

@@ -84,9 +84,9 @@ export async function costOf(planned, limits, ask) {
 
 /** @param {string[]} texts @param {import("../client/batches.js").BatchLimits} limits @param {(calls: Call[]) => Promise<Cost>} ask */
 async function costs(texts, limits, ask) {
-  const batches = split(texts.map((text) => ({ text })), limits).map(({ batch }) => batch);
+  const { batches } = split(texts.map((text) => ({ text })), limits);
   const found = [];
-  for (const batch of batches.length ? batches : [[]]) found.push(await ask(batch.map(({ text }) => JSON.parse(text))));
+  for (const { batch } of batches.length ? batches : [{ batch: [] }]) found.push(await ask(batch.map(({ text }) => JSON.parse(text))));
   return found;
 }
 
@@ -304,7 +304,7 @@ function isJoinable(part) {
 /** @param {string} id @param {(Scalar | Scalar[][] | undefined)[]} values */
 function textOf(id, values) {
   try {
-    return JSON.stringify(callOf(id, [...values, {}]));
+    return JSON.stringify(callOf(id, values));
   } catch {
     return ""; // an argument is an error itself: nothing is asked for
   }

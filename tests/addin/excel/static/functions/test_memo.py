@@ -84,10 +84,10 @@ def test_what_is_kept_is_bounded_by_count_and_by_size(chromium, entries, size):
         kept = tab.evaluate(
             """([maxEntries, maxSize]) => {
               const cache = new ResultCache({ maxEntries, maxSize, clock: () => 0 });
-              cache.expect("on its way", { freshUntilMs: Infinity });
+              cache.expect({ text: "on its way", freshUntilMs: Infinity });
               for (let i = 0; i < 50; i++) {
-                const entry = cache.expect(`${i}`, { freshUntilMs: Infinity });
-                cache.arrived(`${i}`, entry, { askedMs: 0, freshMs: 9, size: 10 });
+                const entry = cache.expect({ text: `${i}`, freshUntilMs: Infinity });
+                cache.arrived(Object.assign(entry, { freshUntilMs: 9, size: 10 }));
               }
               return [...cache.entries.keys()].filter((key) => cache.get(key));
             }""",
