@@ -162,10 +162,10 @@ class Advice(Struct, frozen=True):
 class Cost(Struct, frozen=True):
     """What a batch would spend if it were sent now, or after a refresh."""
 
-    requests: Annotated[int, Meta(description="the highest number where there is one, else the lowest")]
+    requests: Annotated[int, Meta(description="the highest number where there is one, else the likely one")]
     at_least: int
     at_most: Annotated[int | None, Meta(description="null where nobody can know")]
-    text: Annotated[str, Meta(description="such as `3 requests`, `2 to 4 requests` or `at least 2 requests`")]
+    text: Annotated[str, Meta(description="such as `3 requests`, `2 to 4 requests` or `at least 2 requests, likely 5`")]
     calls: int
     fresh_calls: Annotated[int, Meta(description="calls that spend nothing")]
     quota: Quota | None

@@ -34,34 +34,38 @@ class Cost:
 
     Requests that fail and are tried again come on top.
 
-    >>> str(Cost(1, 3) + Cost(1, 1)), str(Cost(2, None))
-    ('2 to 4 requests', 'at least 2 requests')
+    >>> str(Cost(1, 3) + Cost(1, 1)), str(Cost(2, None)), str(Cost(2, None, likely=5))
+    ('2 to 4 requests', 'at least 2 requests', 'at least 2 requests, likely 5')
     """
 
     at_least: int
     at_most: int | None
-    likely: int = field(default=0, compare=False)
-    """How many it likely is where there is no highest number; 0 where the lowest is."""
+    likely: int | None = field(default=None, compare=False)
+    """How many it likely is where there is no highest number; None where nobody can tell that either."""
 
     def __add__(self, other: Cost) -> Cost:
         known = self.at_most is not None and other.at_most is not None
         most = (self.at_most or 0) + (other.at_most or 0)
-        return Cost(self.at_least + other.at_least, most if known else None, self._likely_with(other))
+        likely = (self.usual, other.usual)
+        together = None if known or None in likely else sum(each or 0 for each in likely)
+        return Cost(self.at_least + other.at_least, most if known else None, together)
 
     def __or__(self, other: Cost) -> Cost:
         """Return what holds where it is open which of both it will be."""
         known = self.at_most is not None and other.at_most is not None
         most = max(self.at_most or 0, other.at_most or 0)
-        return Cost(min(self.at_least, other.at_least), most if known else None, max(self.likely, other.likely))
+        return Cost(min(self.at_least, other.at_least), most if known else None)
 
-    def _likely_with(self, other: Cost) -> int:
-        both = max(self.at_least, self.likely) + max(other.at_least, other.likely)
-        return both if self.likely or other.likely else 0
+    @property
+    def usual(self) -> int | None:
+        """The likely number, the lowest where it is bounded; None where nobody can tell."""
+        likely = self.at_least if self.at_most is not None else self.likely
+        return None if likely is None else max(self.at_least, likely)
 
     @property
     def number(self) -> int:
         """The highest number where there is one, else the likely one, or the lowest where nobody can tell."""
-        return max(self.at_least, self.likely) if self.at_most is None else self.at_most
+        return max(self.at_least, self.likely or 0) if self.at_most is None else self.at_most
 
     def range_text(self) -> str:
         """The numbers alone: `3`, `2 to 4`, `at least 2`."""
@@ -70,7 +74,9 @@ class Cost:
         return f"{self.at_least:,} to {self.at_most:,}" if self.at_least < self.at_most else f"{self.at_most:,}"
 
     def __str__(self) -> str:
-        return f"{self.range_text()} {'request' if self.number == 1 else 'requests'}"
+        last = self.at_least if self.at_most is None else self.at_most
+        likely = f", likely {self.number:,}" if self.at_most is None and self.number > self.at_least else ""
+        return f"{self.range_text()} {'request' if last == 1 else 'requests'}{likely}"
 
 
 BESIDE = 2
@@ -139,7 +145,7 @@ def _pull_cost(known: Observations, history: History, pull: Window, today: date,
     again = 0 if evidence.looks_agree or pull.end == date.max else OVERLAP_ROWS
     stops = len(known) >= SEVERAL_ROWS and ends_early(known, min(pull.end, today))
     pages = most_pages(most + BESIDE + again, evidence, ends_early=stops)
-    return Cost(1, pages) if pull.start > date.min else replace(ONE_OR_MORE, likely=pages or 0)
+    return Cost(1, pages) if pull.start > date.min else ONE_OR_MORE
 
 
 def _unknown_days(known: Observations, spans: list[Window], pull: Window) -> int:

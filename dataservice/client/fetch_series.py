@@ -110,7 +110,8 @@ class SeriesFetcher(WindowPuller):
             try:
                 found = await self._detail(resource, context)
             except NotFoundError:
-                state = await notes.state(slug, self._clock(), rules)
+                others_have = self._evidence.now.details_of_dots
+                state = await notes.state(slug, self._clock(), rules, others_have=others_have)
                 signal = None if state is DetailState.ANSWERED else listed_as(slug, await self._listed(context))
                 if signal is None:
                     await self._note_gone(slug, state)
@@ -118,6 +119,9 @@ class SeriesFetcher(WindowPuller):
                 self._sender.pardon(first_request(resource), context)
             else:
                 await notes.answered(slug, self._clock())
+                if not self._evidence.now.details_of_dots:
+                    self._evidence.now = replace(self._evidence.now, details_of_dots=True)
+                    await self._learn(self._evidence.now)
                 return found
         try:
             detail = await self._detail_of_window(signal, context)

@@ -138,6 +138,10 @@ class Overview:
 
         With `shown_from`: when the signal's next detail has arrived, which shows the days from then on.
         """
+        bounds = await self._bounds(resource, after, shown_from)
+        return bounds if bounds.at_most is not None else replace(bounds, likely=await self._cost(resource))
+
+    async def _bounds(self, resource: Resource[Any], after: Refresh | None, shown_from: date | None) -> Cost:
         now = self._clock()
         if not can_exist(resource) or (after is None and self._blocking_error(resource, now) is not None):
             return NOTHING
@@ -171,7 +175,8 @@ class Overview:
     async def _detail_cost(self, resource: SignalResource, after: Refresh | None, now: float) -> Cost:
         """What the answer about a signal costs whose detail may be a 404: then a window tells the same."""
         slug = resource.slug
-        state = await self._cache.window_only.state(slug, now, self._rules(after, now))
+        others_have = self._evidence.now.details_of_dots
+        state = await self._cache.window_only.state(slug, now, self._rules(after, now), others_have=others_have)
         listed = None if state is DetailState.ANSWERED else await self._cache.last_known(CATALOGUE, now)
         if state is DetailState.ANSWERED or (listed is not None and listed.value.find(slug) is None):
             return ONE

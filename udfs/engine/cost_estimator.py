@@ -70,7 +70,8 @@ ROUND = 10
 class Guess(Enum):
     """What the unknown answers are taken to be."""
 
-    DAILY = "series of working days that began long ago, names that exist, complete lists"
+    USUAL = "series of working days that began long ago, names that exist, complete lists"
+    DAILY = "the same for series of every day"
     MONTHLY = "monthly series, lists with more behind them"
     THIN = "recent histories that may leave days out, so that only their newest row counts"
     EMPTY = "series without an observation, lists without a record"
@@ -186,7 +187,7 @@ class CostEstimator:
         """
         doubt = await self._client.catalogue_check(names)
         if doubt is CatalogueCheck.PROBE and CATALOGUE not in self.costs:
-            self.costs[CATALOGUE] = Cost(0, (await self._cost_of(CATALOGUE)).at_most)
+            self.costs[CATALOGUE] = replace(await self._cost_of(CATALOGUE), at_least=0, likely=0)
         return doubt
 
     async def read(
@@ -338,7 +339,7 @@ def spread(found: Iterable[Mapping[Hashable, Cost]]) -> Cost:
         widest = each[0]
         for cost in each[1:]:
             widest = widest | cost
-        total += widest
+        total += replace(widest, likely=each[0].usual)
     return total
 
 
@@ -349,7 +350,7 @@ def guessed(resource: Resource[Any], guess: Guess, now: float) -> Any:
     today = datetime.fromtimestamp(now, UTC).date()
     match resource:
         case CatalogueResource():
-            return _AnyName(()) if guess in (Guess.DAILY, Guess.THIN) else Catalogue(())
+            return _AnyName(()) if guess in (Guess.USUAL, Guess.DAILY, Guess.THIN) else Catalogue(())
         case SignalResource(slug):
             return _detail(slug, guess, today)
         case HistoryResource(_, start, end):
@@ -359,7 +360,7 @@ def guessed(resource: Resource[Any], guess: Guess, now: float) -> Any:
         case CurrentsResource():
             return Currents()
         case _:
-            return Page((), complete=guess is Guess.DAILY)
+            return Page((), complete=guess in (Guess.USUAL, Guess.DAILY))
 
 
 class _AnyName(Catalogue):
@@ -371,7 +372,7 @@ class _AnyName(Catalogue):
 
 def _detail(slug: str, guess: Guess, today: date) -> SignalDetail:
     signal = Signal(slug=slug, name=slug)
-    reach = timedelta(days=HISTORY_LIMIT * (1 if guess is Guess.DAILY else 31))
+    reach = timedelta(days=HISTORY_LIMIT * {Guess.USUAL: 2, Guess.DAILY: 1}.get(guess, 31))
     history = _series(guess, today - reach, today)[-HISTORY_LIMIT:]
     latest = Observation(observed_at=f"{today}T00:00:00Z", value=1.0) if len(history) else None
     return SignalDetail(signal, latest, history[:0] if guess is Guess.THIN else history)
@@ -381,6 +382,7 @@ def _detail(slug: str, guess: Guess, today: date) -> SignalDetail:
 def _series(guess: Guess, start: date, end: date) -> Observations:
     if guess is Guess.EMPTY or end < start:
         return Observations.empty()
-    step_days = 1 if guess is Guess.DAILY else 30
+    step_days = 1 if guess in (Guess.USUAL, Guess.DAILY) else 30
     days = np.arange(np.datetime64(start, "D"), np.datetime64(end, "D") + 1, step_days)
+    days = days[np.is_busday(days)] if guess is Guess.USUAL else days
     return Observations(days.astype("datetime64[us]"), np.ones(len(days)))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
 from dataservice.client import (
     Answer,
@@ -186,16 +186,20 @@ async def _revision_rows(slug: str) -> list[EvidenceRow]:
 
 
 async def with_pages(name: str, resource: Resource[T], client: AsyncClient) -> tuple[Answer[T], Pages]:
-    """The answer to `resource`, which concerns `name`, and the pages, all asked side by side.
+    """The answer to `resource`, which concerns `name`, and the pages.
 
+    All are asked side by side, but that a name which nothing at hand knows may not exist: then it costs no page.
     Raises what kept the answer away; what keeps a page away is said in its place.
     """
+    is_known = await have(resource, max_age_s=EVER) is not None or await recent_catalogue() is not None
+    first = None if is_known else await need_of(name, resource)
     locked = is_locked(client)
     wanted: list[Resource[Page[Any]]] = [PostsResource(), *([] if locked else [WireResource()])]
     found: dict[Resource[Any], Any] = {each: await have(each, max_age_s=EVIDENCE_AGE_S) for each in wanted}
     missing = [each for each in wanted if found[each] is None]
-    asked: list[Asking[Answer[Any]]] = [need_of(name, resource), *map(need, missing)]
-    answer, *replies = await gather(asked)
+    asked: list[Asking[Answer[Any]]] = [need_of(name, resource)] if first is None else []
+    replies = await gather([*asked, *map(need, missing)])
+    answer = cast("Answer[T] | Exception", replies.pop(0)) if first is None else first
     if isinstance(answer, Exception):
         raise answer
     found.update(zip(missing, replies, strict=True))

@@ -159,12 +159,12 @@ interface Advice {
 
 /** What a batch would spend if it were sent now, or after a refresh. */
 interface Cost {
-  /** The highest number where there is one, else the lowest. */
+  /** The highest number where there is one, else the likely one. */
   requests: number;
   at_least: number;
   /** Null where nobody can know. */
   at_most: number | null;
-  /** Such as `3 requests`, `2 to 4 requests` or `at least 2 requests`. */
+  /** Such as `3 requests`, `2 to 4 requests` or `at least 2 requests, likely 5`. */
   text: string;
   calls: number;
   /** Calls that spend nothing. */

@@ -48,7 +48,9 @@ export async function askBeforeSpending(calls) {
     const costs = await Promise.all(bodies.map((body) => DataServiceAddin.backend.request("functions/cost", { body })));
     const [cost] = costs;
     if (costs.every(({ at_most }) => at_most === 0)) return calls.release();
-    const text = costs.length === 1 ? cost.text : `at most ${costs.reduce((sum, { at_most }) => sum + at_most, 0)} requests`;
+    const isBounded = costs.every(({ at_most }) => at_most !== null);
+    const requests = costs.reduce((sum, each) => sum + each.requests, 0);
+    const text = costs.length === 1 ? cost.text : `${isBounded ? "at most" : "likely"} ${requests} requests`;
     const left = cost.quota ? ` of the ${cost.quota.remaining.toLocaleString("en-US")} left` : "";
     const why = cost.allowed ? "" : ` (${cost.reason})`;
     askUser("held", `The values are those of the file. Newer ones cost ${text}${left}${why}.`, () => calls.release(), () => {});

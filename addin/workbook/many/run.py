@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from addin.errors import AddinError
@@ -71,7 +71,7 @@ async def books_cost(
     possible = [call for cost in found.books.values() for call in cost.possible]
     most = (await session.cost([*calls, *possible])).cost if possible else least
     is_open = any(cost.is_open for cost in found.books.values())
-    found.cost = Cost(least.at_least, None if is_open else most.at_most)
+    found.cost = replace(least, at_most=None if is_open else most.at_most)
     quota = session.client.quota_now
     found.remaining = quota.remaining if quota else None
     return found

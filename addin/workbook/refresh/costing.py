@@ -7,7 +7,7 @@ arguments of a call, nobody knows the upper end.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from addin.formulas import Unworkable
 from addin.formulas.shown_cells import CellReference
@@ -20,7 +20,6 @@ from addin.workbook.refresh.plan import Plan, arguments
 from addin.workbook.refresh.report import BookCost
 from addin.workbook.refresh.spill import shows
 from addin.workbook.refresh.worked_out import Working, free_answers
-from dataservice.client import Cost
 from udfs import Call, Session
 
 
@@ -53,7 +52,7 @@ async def cost_of(
     by_function = {group: (len(members), (await session.cost(members)).cost) for group, members in wanted.items()}
     quota = session.client.quota_now
     return BookCost(
-        cost=Cost(least.cost.at_least, None if found.has_unknown else most.at_most),
+        cost=replace(least.cost, at_most=None if found.has_unknown else most.at_most),
         remaining=quota.remaining if quota else None,
         cells=len(found.certain),
         fresh_cells=least.fresh_calls,

@@ -165,6 +165,15 @@ async def test_what_reports_on_a_signal_by_its_shortcode_may_cost_nothing_beside
     assert cost.at_most is None or service.running.request_count <= cost.at_most
 
 
+@pytest.mark.parametrize(
+    ("start", "text"), [("-5Y", "at least 20 requests, likely 40"), ("-1Y", "at least 20 requests")]
+)
+async def test_histories_of_which_nothing_is_known_are_told_with_what_they_likely_cost(service, start, text):
+    calls = [Call("SIGNAL_HISTORY", (f"s.{number}", start)) for number in range(20)]
+    async with session_on(service) as session:
+        assert str((await session.cost(calls)).cost) == text
+
+
 async def test_a_cost_that_cannot_be_estimated_is_unknown_and_never_nothing(service):
     async with session_on(service) as session:
 

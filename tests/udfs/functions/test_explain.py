@@ -1,5 +1,7 @@
 """EXPLAIN: where a number comes from, and what speaks for it."""
 
+import pytest
+
 from dataservice.client import AsyncClient
 from dataservice.models import Post
 from tests.udfs.parts.asking import Canned, cells, records, session_on
@@ -116,6 +118,20 @@ async def test_an_index_and_a_current_that_the_workbook_shows_are_explained_too(
     assert index["components"] == ", ".join(component["signal_slug"] for component in risk["components"])
     assert (current["momentum_score"], current["definition"]) == (tide["momentum_score"], tide["phrase"])
     assert not current["wire items"].startswith("0")
+
+
+@pytest.mark.parametrize("name", ["nope", "no.such", "NOPE"])
+@pytest.mark.parametrize("before", [(), ("SIGNALS",), ("SIGNAL", "us-cpi")], ids=str)
+async def test_an_unknown_name_costs_what_its_number_does(service, name, before):
+    spent = []
+    for function in ("SIGNAL", "EXPLAIN"):
+        async with session_on(service) as session:
+            if before:
+                await cells(session, *before)
+            count = service.running.request_count
+            assert (await cells(session, function, name)).code is ErrorCode.NA
+            spent.append(service.running.request_count - count)
+    assert spent[0] == spent[1]
 
 
 async def test_an_unknown_name_is_an_error(service):

@@ -73,7 +73,7 @@ export async function costOf(planned, limits, ask) {
   const refusal = all.find(({ allowed }) => !allowed);
   return {
     ...(refusal ?? /** @type {Cost} */ (all[0])),
-    requests: at_most ?? at_least,
+    requests: at_most ?? Math.max(at_least, all.reduce((sum, { requests }) => sum + requests, 0)),
     at_least,
     at_most,
     text: "",

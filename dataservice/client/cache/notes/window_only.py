@@ -32,7 +32,7 @@ class DetailState(Enum):
     """What is known of a signal's detail."""
 
     UNKNOWN = "never asked for, or not lately"
-    ANSWERED = "the service has one, or had one"
+    ANSWERED = "the service has one, or had one, or has those of names like it"
     LACKING = "a 404, where the observations answer"
 
 
@@ -50,11 +50,13 @@ class WindowOnly:
             await self._look_up(slug)
         return _holds(self._noted.get(slug), now, rules)
 
-    async def state(self, slug: str, now: float, rules: Freshness) -> DetailState:
-        """What all processes that share the store know of a signal's detail."""
+    async def state(self, slug: str, now: float, rules: Freshness, *, others_have: bool = False) -> DetailState:
+        """What all processes that share the store know of a signal's detail; `others_have`: names like it have one."""
         note = await self._look_up(slug)
         if note is not None and note.payload != HAS:
             return DetailState.LACKING if _holds(note, now, rules) else DetailState.UNKNOWN
+        if others_have:
+            return DetailState.ANSWERED
         name = self._name_of(slug)
         kept = None if name is None else await self._store.get(name)
         return DetailState.UNKNOWN if kept is None or len(kept.payload) <= UNREADABLE else DetailState.ANSWERED

@@ -131,6 +131,8 @@ class Evidence:
     """The most rows of a window that came with one for each day."""
     keeps_last: bool | None = None
     """Whether answers that say nothing of what follows were seen to hold their last row; None where no look told."""
+    details_of_dots: bool = False
+    """Whether the detail of a name with a dot was answered: then a 404 says of such a name what it says of others."""
     reading: str = ""
     """The field of an index that a probe found to be the only number beside those of the contract."""
 

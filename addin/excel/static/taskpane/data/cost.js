@@ -21,13 +21,16 @@ export function isFree(cost) {
 }
 
 /**
- * The requests of a preview in words: `2 requests`, `1 to 3 requests`, `at least 2 requests`.
+ * The requests of a preview in words: `2 requests`, `1 to 3 requests`, `at least 2 requests, likely 5`.
  * @param {Cost} cost
  * @param {import("./format.js").Formatter} format
  */
 export function requestsIn(cost, format) {
   const { least, most } = rangeOf(cost);
   if (least === most) return format.counted(most, "request");
-  if (most === Infinity) return `at least ${format.counted(least, "request")}`;
+  if (most === Infinity) {
+    const likely = cost.requests > least ? `, likely ${format.count(cost.requests)}` : "";
+    return `at least ${format.counted(least, "request")}${likely}`;
+  }
   return `${format.count(least)} to ${format.counted(most, "request")}`;
 }

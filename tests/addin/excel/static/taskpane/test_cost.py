@@ -14,6 +14,7 @@ from tests.addin.excel.parts.panes import opened
         ({"requests": 1, "at_least": 1, "at_most": 3}, "1 to 3 requests"),
         ({"requests": 2, "at_least": 2, "at_most": None}, "at least 2 requests"),
         ({"requests": 1, "at_least": 1, "at_most": None}, "at least 1 request"),
+        ({"requests": 40, "at_least": 20, "at_most": None}, "at least 20 requests, likely 40"),
         ({"requests": 0, "at_least": 0, "at_most": 2}, "0 to 2 requests"),
     ],
 )

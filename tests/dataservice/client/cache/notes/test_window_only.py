@@ -86,6 +86,35 @@ async def test_after_a_day_or_a_forced_refresh_the_detail_is_asked_for_again(wai
         assert str((await session.cost(CALLS)).cost) == "2 requests"
 
 
+async def test_where_one_name_with_a_dot_has_a_detail_others_are_taken_to_have_one_in_all_processes():
+    clock, store = Clock(), MemoryStore()
+    world = Dotted(clock, without=())
+    world.names += [f"s.{number}" for number in range(20)]
+    calls = [Call("SIGNAL", (f"s.{number}",)) for number in range(20)]
+    async with world.service.client(clock, store=store) as client:
+        session = Session(client, clock=clock)
+        await session.answer([Call("SIGNALS", ())])
+        assert str((await session.cost(calls)).cost) == "at least 20 requests"
+        await session.answer(CALLS[:1])
+        assert str((await session.cost(calls)).cost) == "20 requests"
+    async with world.service.client(clock, store=store) as client:
+        session = Session(client, clock=clock)
+        assert str((await session.cost(calls)).cost) == "20 requests"
+        assert await spent(session, world.service, calls) == ([2.0] * 20, 20)
+
+
+async def test_one_without_a_detail_beside_others_that_have_one_is_shown_by_windows_at_the_second_look():
+    clock = Clock()
+    world = Dotted(clock, without=["c.d.e"])
+    async with world.service.client(clock) as client:
+        session = Session(client, clock=clock)
+        await session.answer([Call("SIGNALS", ()), CALLS[0]])
+        (first,), count = await spent(session, world.service, CALLS[1:])
+        assert (first.code, count) == ("#N/A", 1)
+        clock.advance(1_000)
+        assert await spent(session, world.service, CALLS[1:]) == ([2.0], 2)
+
+
 async def test_a_name_that_was_removed_costs_what_is_told():
     clock = Clock()
     world = Dotted(clock, without=())
