@@ -43,7 +43,7 @@ from dataservice.client.reader import ResourceReader
 from dataservice.client.single_flight import FetchLock
 from dataservice.client.status import Overview, ResourceState
 from dataservice.client.steady_clock import SteadyClock
-from dataservice.client.unknown_names import CatalogueCheck, UnknownNames
+from dataservice.client.unknown_names import CatalogueCheck, FewFirst, UnknownNames
 from dataservice.errors import UnavailableError
 from dataservice.models import Signal
 from dataservice.observations import Observations
@@ -120,7 +120,8 @@ class AsyncClient(Endpoints):
         reading: dict[str, Any] = {"deadline_s": deadline_s, "clock": clock, "max_pages": max_pages}
         self._profile = KeptProfile(self._store, lambda: self._cache.scope, clock)
         reading["learn"] = self._profile.learn
-        self._reader = ResourceReader(self._cache, self._sender, fetch_lock, names, evidence=evidence, **reading)
+        reading |= {"few_first": FewFirst(sleep), "evidence": evidence}
+        self._reader = ResourceReader(self._cache, self._sender, fetch_lock, names, **reading)
         self._overview = Overview(self._cache, self._breaker, self._reader.evidence, clock=clock)
 
     def __repr__(self) -> str:
@@ -208,7 +209,8 @@ class AsyncClient(Endpoints):
         if known is not None and known.is_fresh(self._clock()):
             return known
         if known is None and can_exist(resource) and self.peek(SignalResource(resource.slug), max_age_s=inf) is None:
-            await self._reader.require_listed(resource.slug)
+            async with self._reader.doubting(resource.slug):
+                return await self.read(resource, known_miss=Miss(known))
         return await self.read(resource, known_miss=Miss(known))
 
     async def signal_pages(self, category: str | None = None) -> AsyncIterator[Sequence[Signal]]:

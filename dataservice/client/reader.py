@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ from dataservice.client.fetch import Fetcher
 from dataservice.client.network.call_context import CallContext, Meter, RetryPolicy
 from dataservice.client.network.sender import RequestSender
 from dataservice.client.single_flight import FetchLock, SingleFlight
-from dataservice.client.unknown_names import CatalogueCheck, UnknownNames
+from dataservice.client.unknown_names import CatalogueCheck, FewFirst, UnknownNames
 from dataservice.errors import (
     BoundReachedError,
     DataServiceError,
@@ -61,6 +61,7 @@ class ResourceReader:
         sender: RequestSender,
         fetch_lock: FetchLock,
         unknown_names: UnknownNames,
+        few_first: FewFirst,
         *,
         deadline_s: float,
         clock: Callable[[], float],
@@ -72,6 +73,7 @@ class ResourceReader:
         self._sender = sender
         self._fetch_lock = fetch_lock
         self._unknown_names = unknown_names
+        self._few_first = few_first
         self._fetcher = Fetcher(
             sender,
             cache,
@@ -114,13 +116,27 @@ class ResourceReader:
         """What another answer needs, counted with that."""
         return await self.read(resource, meter=meter)
 
-    async def require_listed(self, slug: str) -> None:
+    @asynccontextmanager
+    async def doubting(self, slug: str) -> AsyncIterator[None]:
+        """Read within this a name that nothing at hand vouches for; of many at a time a few are tried first.
+
+        Raises `NotFoundError` without a request for a name that a catalogue of the last hour does not hold.
+        """
+        if await self._recent_catalogue() is not None:
+            await self._require_listed(slug)
+            yield
+            return
+        async with self._few_first.turn() as names:
+            await self._require_listed(slug, names)
+            yield
+
+    async def _require_listed(self, slug: str, names: int = 1) -> None:
         """Raise `NotFoundError` for a name that a catalogue of the last hour does not hold.
 
         After several unknown names it is asked for: one look settles all that are still to come.
         """
         listed = await self._recent_catalogue()
-        if listed is None and await self._unknown_names.catalogue_check(1) is CatalogueCheck.LOAD:
+        if listed is None and await self._unknown_names.catalogue_check(names) is CatalogueCheck.LOAD:
             try:
                 listed = await self.read(CATALOGUE)
             except DataServiceError:

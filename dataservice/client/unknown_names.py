@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from enum import Enum
+from typing import Any
 
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract.requests import CATALOGUE_LIMIT
 from dataservice.client.contract.resources import CatalogueResource
 from dataservice.client.contract.windows import utc_day
+from dataservice.errors import NotFoundError
 from dataservice.stores import ResilientStore
 
 MANY_NAMES = 4
 """For fewer names the catalogue is not asked: it costs a request, too, and they likely exist."""
+
+MOST_TRIED_AT_ONCE = 16
+"""Names tried together until many of them exist: as many as the client sends at a time."""
+
+TRUST = 4
+"""After many names that exist, one fourth as many are tried together: no more are asked for in vain."""
+
+AT_A_TIME = 64
+"""Names asked for at the same time: enough for every connection and store."""
+
+GATHER_S = 0.01
+"""Calls of several threads or tasks that begin within so many seconds are made together."""
+
+
+def tried_at_once(known: int) -> int:
+    """Return how many names may be asked for in vain after so many that exist.
+
+    >>> [tried_at_once(known) for known in (0, 1, 2, 15, 100, 1_000)]
+    [1, 2, 3, 16, 25, 64]
+    """
+    return min(known + 1, max(MOST_TRIED_AT_ONCE, known // TRUST), AT_A_TIME)
 
 
 class CatalogueCheck(Enum):
@@ -60,3 +85,49 @@ class UnknownNames:
             return self._here
         shared = await self._store.add(f"{self._cache.scope}/unknown/{day}", names)
         return max(self._here, shared or 0)
+
+
+class FewFirst:
+    """Lets calls that ask for names at the same time go on a few first: the more names exist, the more at a time.
+
+    As soon as one does not exist all go on, to look the others up together.
+    """
+
+    def __init__(self, sleep: Callable[[float], Awaitable[Any]]) -> None:
+        self._sleep = sleep
+        self._exist = 0
+        self._pending = 0
+        self._turns = asyncio.Semaphore(tried_at_once(0))
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[int]:
+        """Wait for a turn, which ends with the block; yields how many calls there are at the same time, this included.
+
+        Two or three calls do not wait for each other.
+        """
+        self._pending += 1
+        try:
+            if self._pending > 1:
+                await self._sleep(GATHER_S)
+            turns, is_bounded = self._turns, self._pending >= MANY_NAMES or not self._turns.locked()
+            if is_bounded:
+                await turns.acquire()
+            try:
+                yield self._pending
+            except NotFoundError:
+                _release(turns, self._pending)
+                raise
+            else:
+                self._exist += 1
+                _release(turns, tried_at_once(self._exist) - tried_at_once(self._exist - 1))
+            finally:
+                _release(turns, int(is_bounded))
+        finally:
+            self._pending -= 1
+            if not self._pending:
+                self._turns = asyncio.Semaphore(tried_at_once(self._exist))
+
+
+def _release(turns: asyncio.Semaphore, count: int) -> None:
+    for _ in range(count):
+        turns.release()

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from dataservice.client import HistoryResource, Resource, SignalResource
 from dataservice.client.contract import wider
+from dataservice.client.unknown_names import tried_at_once
 from udfs.engine.effects import Question
 from udfs.engine.run import Run
 from udfs.engine.turns import YIELD_AFTER_S, next_turn
@@ -23,12 +24,6 @@ FEW = 64
 
 SORTED_AT_ONCE = 5_000
 """Questions put in order in one go, which takes a hundredth of a second."""
-
-MOST_TRIED_AT_ONCE = 16
-"""Names tried together until many of them exist: as many as the client sends at a time."""
-
-TRUST = 4
-"""After many names that exist, one fourth as many are tried together: no more are asked for in vain."""
 
 AT_A_TIME = 64
 """Questions asked at the same time: enough for every connection and store. More would hold the loop for longer when
@@ -244,16 +239,11 @@ async def few_first(
 
     async with asyncio.TaskGroup() as tasks:
         for name in names:
-            while under_way and under_way + not_known >= _tried_at_once(known):
+            while under_way and under_way + not_known >= tried_at_once(known):
                 ended.clear()
                 await ended.wait()
-            if is_doubtful or under_way + not_known >= _tried_at_once(known):
+            if is_doubtful or under_way + not_known >= tried_at_once(known):
                 break
             under_way += 1
             tasks.create_task(one(name))
     return known
-
-
-def _tried_at_once(known: int) -> int:
-    """How many names may be asked for in vain after so many that exist: 1, 2, 3 … 16, and later a fourth of them."""
-    return min(known + 1, max(MOST_TRIED_AT_ONCE, known // TRUST), AT_A_TIME)

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -45,6 +46,20 @@ def failed(n):
     except Exception as error:
         return type(error).__name__
 with ThreadPoolExecutor(240) as pool:
+    print(set(pool.map(failed, range(240))))
+"""
+
+CLIENT_IN_THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+from dataservice.client import Client
+from dataservice.errors import NotFoundError
+from dataservice.stores import SqliteStore
+def failed(n):
+    try:
+        client.{}(f"nope-{{n}}")
+    except NotFoundError as error:
+        return type(error).__name__
+with Client(store=SqliteStore()) as client, ThreadPoolExecutor(240) as pool:
     print(set(pool.map(failed, range(240))))
 """
 
@@ -110,6 +125,24 @@ def test_a_new_process_spends_one_request_and_the_next_one_none(service, user, p
 )
 def test_many_unknown_names_asked_for_one_by_one_find_out_together_that_they_do_not_exist(service, user, program):
     assert user.runs_forked(program).strip() == "{'NoDataError'}"
+    assert service.running.request_count <= 4
+
+
+@pytest.mark.parametrize(
+    ("program", "error"),
+    [
+        (UNKNOWN.format("SIGNAL"), "NoDataError"),
+        (UNKNOWN.format("SIGNAL_HISTORY"), "NoDataError"),
+        (UNKNOWN_IN_THREADS, "NoDataError"),
+        (CLIENT_IN_THREADS.format("signal"), "NotFoundError"),
+        (CLIENT_IN_THREADS.format("observations"), "NotFoundError"),
+    ],
+    ids=["values", "histories", "threads", "signals of the client", "observations of the client"],
+)
+def test_many_unknown_names_asked_for_in_two_processes_at_a_time_cost_few_requests(service, user, program, error):
+    with ThreadPoolExecutor(2) as processes:
+        printed = list(processes.map(user.runs, [program] * 2))
+    assert [each.strip() for each in printed] == [f"{{'{error}'}}"] * 2
     assert service.running.request_count <= 4
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from udfs.engine.scheduler import MOST_TRIED_AT_ONCE, TRUST, few_first, side_by_side
+from dataservice.client.unknown_names import MOST_TRIED_AT_ONCE, TRUST
+from udfs.engine.scheduler import few_first, side_by_side
 
 
 async def test_no_more_than_so_many_are_under_way_and_answers_keep_their_order():

@@ -1,9 +1,12 @@
 """Names that do not exist: asked once for all processes, and looked up together once there are several."""
 
+import asyncio
+
 import httpx
 import pytest
 
 from dataservice.client import AsyncClient, CatalogueResource, HistoryResource, SignalDetail, SignalResource
+from dataservice.client.unknown_names import MANY_NAMES, tried_at_once
 from dataservice.errors import MalformedAnswerError, NotFoundError
 from dataservice.server import create_app
 from dataservice.stores import MemoryStore
@@ -139,6 +142,31 @@ async def test_names_that_exist_are_not_looked_up():
         for number in range(20):
             await client.signal(f"s.{number}")
     assert len(service.requests) == 20
+
+
+@pytest.mark.parametrize("ask", ["signal", "observations"])
+@pytest.mark.parametrize(("known", "unknown"), [(0, 240), (240, 0), (120, 120)])
+async def test_of_names_asked_for_at_the_same_time_few_go_first(ask, known, unknown):
+    listed = [f"s-{number}" for number in range(known)]
+    service, spread = without("x", *listed), [f"unknown-{number}" for number in range(unknown)]
+    async with service.client() as client:
+        found = await asyncio.gather(
+            *(getattr(client, ask)(name) for name in [*listed, *spread]), return_exceptions=True
+        )
+    assert sum(isinstance(each, NotFoundError) for each in found) == unknown
+    assert len(service.requests) <= known + max(tried_at_once(known), MANY_NAMES - 1) + 1
+
+
+async def test_two_names_asked_for_at_the_same_time_do_not_wait_for_each_other():
+    both = asyncio.Barrier(2)
+
+    async def say(request):
+        await both.wait()
+        return answer(signal(request.url.path.rpartition("/")[2]))
+
+    async with Scripted(say).client() as client:
+        found = await asyncio.gather(client.signal("a"), client.signal("b"))
+    assert [each.signal.slug for each in found] == ["a", "b"]
 
 
 async def test_where_the_catalogue_cannot_be_had_the_name_itself_is_asked_for():
