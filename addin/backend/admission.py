@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from addin.backend.http import BodyLimits, address_of, declared_bytes, is_on_this_machine, read_body, user_key
 from addin.backend.limits.accounts import UNPROVEN_WAITS_S, VALUE_BYTES, WAITS_S, account_of
@@ -67,6 +67,8 @@ async def admitted_batch(request: Request, backend: BackendState) -> AsyncIterat
     limits, settings = limits_of(backend.settings), backend.settings
     body_limits = BodyLimits(settings.max_body_bytes, "setting max_body_bytes", settings.receive_timeout_s)
     async with admitted_body(request, backend, body_limits, limits.check_values) as (tenant, body):
+        if await request.is_disconnected():
+            raise ClientDisconnect  # while there was no room for it
         yield tenant, await calls_in_turns(body, limits)
 
 

@@ -98,6 +98,8 @@ async def _answered(request: Request, tenant: Tenant, calls: Sequence[bytes], po
     lost = [each for each in asked.get("lost", "").split(",")[:MOST_LOST] if each]
     await tenant.told.have_ended(lost, LEFT_ENDS_WITHIN_S)
     async with tenant.turn():
+        if await request.is_disconnected():
+            raise ClientDisconnect  # while it waited; nothing was spent
         with backend.metrics.batch():
             loaded = await _loaded(request, tenant, calls, where) if may_be_pending else None
             answers = loaded.answers if loaded else await tenant.batches.answer(calls, where)

@@ -194,8 +194,13 @@ class BackendState:
         if not self.trusts(tenant):
             waiting = sum(each.loads.held_bytes for each in self._users.unproven)
             return waiting + held_bytes <= most // UNPROVEN_PART
-        waiting = sum(each.loads.held_bytes for each in (self.own, *self._users))
+        waiting = self.loads_bytes
         return waiting + held_bytes <= most or waiting == own == 0
+
+    @property
+    def loads_bytes(self) -> int:
+        """Return what calls that are pending hold."""
+        return sum(each.loads.held_bytes for each in (self.own, *self._users))
 
     async def close_idle(self) -> None:
         """Close the tenants that nobody has used for a while."""
@@ -291,7 +296,7 @@ class BackendState:
             users=[each.scope or await each.client.scope() or "" for each in users],
             users_bytes=sum(each.held_bytes for each in tenants),
             requests_bytes=self.memory.held,
-            loads_bytes=sum(each.loads.held_bytes for each in tenants),
+            loads_bytes=self.loads_bytes,
             memory_bytes=memory_bytes(),
             batches=self.metrics.under_way,
         )

@@ -85,6 +85,14 @@ class LogSize:
 
 
 @runtime_checkable
+class Copying(Protocol):
+    """A store of which this machine has a copy, which may lag behind where the store is slow."""
+
+    async def get_shared(self, name: str) -> Entry | None:
+        """The entry as all machines see it; the copy's only while the store is away."""
+
+
+@runtime_checkable
 class Store(Protocol):
     """One place to keep answers. Any method may raise; `ResilientStore` turns that into a miss and one warning."""
 

@@ -93,12 +93,16 @@ class ReplicatedStore:
 
     async def get(self, name: str) -> Entry | None:
         """The entry of the far store; the copy where that is away, slow, or began again."""
-        asking = self._begun(self._ask(lambda: self._far.get(name)))
+        asking = self._begun(self.get_shared(name))
         done, _ = await asyncio.wait({asking}, timeout=self._hedge_s)
         if not done and (copy := await self._near.get(name)) is not None:
             return copy
+        return await asking
+
+    async def get_shared(self, name: str) -> Entry | None:
+        """The entry of the far store, however slow it is; the copy where that is away, or began again."""
         try:
-            found = await asking
+            found = await self._ask(lambda: self._far.get(name))
         except StoreAwayError:
             return await self._near.get(name)
         if found is None and self._clock() < self._was_away_at + DOUBTED_S:
@@ -117,7 +121,7 @@ class ReplicatedStore:
             await self.release(name, ending)
 
     async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
-        """Keep `entry` if what is kept is still of the time `expected`."""
+        """Keep `entry` if what is kept is still of the time `expected`; else the copy here becomes what is kept."""
         try:
             is_kept = await self._ask(lambda: self._far.replace(name, entry, expected))
         except StoreAwayError:
@@ -125,6 +129,8 @@ class ReplicatedStore:
             return await self._near.replace(name, entry, expected)
         if is_kept:
             self._begun(self._near.put(name, entry))
+        elif (found := await self.get_shared(name)) is not None:
+            await self._begun(self._near.put(name, found))  # after what was begun before
         return is_kept
 
     async def clear(self, prefix: str = "") -> int:

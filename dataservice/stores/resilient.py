@@ -10,7 +10,18 @@ from functools import partial
 from typing import TypeVar
 
 from dataservice.fair_timeout import FairTimeout
-from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogsAwayError, LogSize, Put, Store, StoreAwayError
+from dataservice.stores.base import (
+    Claim,
+    Copying,
+    Entry,
+    EntrySize,
+    Log,
+    LogsAwayError,
+    LogSize,
+    Put,
+    Store,
+    StoreAwayError,
+)
 from dataservice.stores.memory import MemoryStore
 
 T = TypeVar("T")
@@ -78,6 +89,12 @@ class ResilientStore:
         """The entry, or None."""
         await self._settled(name)
         return await self._tried(partial(self._store.get, name), None)
+
+    async def get_shared(self, name: str) -> Entry | None:
+        """The entry as all machines see it: for what tells nobody by its age whether it is the last one."""
+        await self._settled(name)
+        get = self._store.get_shared if isinstance(self._store, Copying) else self._store.get
+        return await self._tried(partial(get, name), None)
 
     async def put(self, name: str, entry: Entry, *, ending: str = "") -> None:
         """Keep the entry and end the lease if that is possible; a slow store does so after this returned."""

@@ -35,13 +35,18 @@ async def tidying(
 
 
 async def _tidy(backend: BackendState, sleep: Callable[[float], Awaitable[Any]]) -> None:
-    least = memory_bytes()
+    idle = unneeded_bytes(backend)
     while True:
         await sleep(EVERY_S)
         try:
             await backend.close_idle()
-            if memory_bytes() - backend.memory.held > least + GROWN_BYTES:  # beyond what is needed now
+            if unneeded_bytes(backend) > idle + GROWN_BYTES:
                 await asyncio.to_thread(give_back)
-                least = memory_bytes()
+                idle = unneeded_bytes(backend)
         except Exception as error:  # noqa: BLE001 - whatever it is, the backend keeps answering
             _log.warning("memory could not be tidied: %s", type(error).__name__)
+
+
+def unneeded_bytes(backend: BackendState) -> int:
+    """Return what this process holds beyond what requests and pending calls need now."""
+    return memory_bytes() - backend.memory.held - backend.loads_bytes

@@ -34,7 +34,7 @@ class ConsentStore:
 
     async def last(self, scope: str | None, asked_again_at: float) -> Answered | None:
         """The answer that still holds: a yes for a while, a no until the refresh that came at `asked_again_at`."""
-        entry = None if scope is None else await self._store.get(_name(scope))
+        entry = None if scope is None else await self._store.get_shared(_name(scope))
         try:
             found = None if entry is None else msgspec.json.decode(entry.payload, type=Answered)
         except msgspec.MsgspecError:

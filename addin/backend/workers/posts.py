@@ -31,7 +31,7 @@ class SharedPosts:
         """Return what to tell a post that spent `requests`, with what its own lost answer and those of `lost` told."""
         name, ids = f"{scope}/posts", {post, *lost}
         for _ in range(ATTEMPTS):
-            entry = await self._store.get(name)
+            entry = await self._store.get_shared(name)
             known = _posts_in(entry)
             told, after = retold(known, post, ids, requests, MOST_POSTS)
             if after == known:

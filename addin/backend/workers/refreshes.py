@@ -79,7 +79,7 @@ class SharedRefreshes:
         return kept or _next(None, self._clock())
 
     async def _kept(self, scope: str | None) -> Refreshed | None:
-        entry = await self._store.get(_name(scope))
+        entry = await self._store.get_shared(_name(scope))
         try:
             return None if entry is None else msgspec.json.decode(entry.payload, type=Refreshed)
         except msgspec.MsgspecError:

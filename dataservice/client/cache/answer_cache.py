@@ -64,8 +64,10 @@ class AnswerCache(SignalAnswers):
 
         Returns how many entries the store held. Each is replaced by one that nobody can read, in the step that sees
         that it is still the old one; so what another process has fetched since stays, but that of the first minute,
-        which may be from before by a clock that is ahead. The archive stays.
+        which may be from before by a clock that is ahead. What a copy of the store still has of before does not count
+        here, nor what was being read from it meanwhile. The archive stays.
         """
+        self.purged.add(slug, at)
         detail, windows = SignalResource(slug), HistoryResource(slug)
         self.memory.drop(detail)
         self.memory.drop_family(windows)

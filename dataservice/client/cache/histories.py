@@ -13,6 +13,7 @@ from cachetools import LRUCache
 from dataservice.client.cache.codec import pack_history, unpack_history
 from dataservice.client.cache.decoded import ANSWER_BYTES
 from dataservice.client.cache.notes.missing import MissingNames
+from dataservice.client.cache.notes.purged import PurgedSignals
 from dataservice.client.cache.spans import History
 from dataservice.client.contract.resources import HistoryResource
 from dataservice.stores import Entry, ResilientStore
@@ -38,11 +39,13 @@ class Histories:
         max_bytes: int,
         name_of: Callable[[str], str | None],
         missing: MissingNames,
+        purged: PurgedSignals,
         not_before: Callable[[], float],
     ) -> None:
         self._store = store
         self._not_before = not_before
         self._missing = missing
+        self._purged = purged
         self._name_of = name_of
         self._held: LRUCache[str, History] = LRUCache(max_bytes, getsizeof=_size)
         self._kept_at: LRUCache[str, float] = LRUCache(MAX_REVISED)
@@ -69,27 +72,29 @@ class Histories:
         """The history in the store; the one in memory where the store has none, or fails."""
         name = self._name_of(slug)
         kept = None if name is None else await self._store.get(name)
-        if kept is not None and self._missing.learn(HistoryResource(slug), kept.payload, kept.fetched_at):
-            self._kept_at[slug] = kept.fetched_at  # a history takes its place
-        elif kept is not None:
+        if kept is None:
+            self._kept_at.pop(slug, None)
+            return self.held(slug) or History.nothing()
+        self._kept_at[slug] = kept.fetched_at  # the next one takes its place, whatever it is
+        resource = HistoryResource(slug)
+        if not (
+            self._purged.hides(resource, kept.fetched_at)
+            or self._missing.learn(resource, kept.payload, kept.fetched_at)
+        ):
             try:
-                history = unpack_history(kept.payload)
+                return replace(unpack_history(kept.payload), not_before=self._not_before())
             except (msgspec.MsgspecError, ValueError) as error:
                 _logger.info("a kept history could not be read: %s", type(error).__name__)
-                self._kept_at[slug] = kept.fetched_at  # the next one takes its place
-            else:
-                self._kept_at[slug] = kept.fetched_at
-                return replace(history, not_before=self._not_before())
-        else:
-            self._kept_at.pop(slug, None)
         return self.held(slug) or History.nothing()
 
     async def kept(self, slug: str) -> History:
         """The history in the store, and nothing of what is in memory."""
         name = self._name_of(slug)
         entry = None if name is None else await self._store.get(name)
+        if entry is None or self._purged.hides(HistoryResource(slug), entry.fetched_at):
+            return History.nothing()
         try:
-            return History.nothing() if entry is None else unpack_history(entry.payload)
+            return unpack_history(entry.payload)
         except (msgspec.MsgspecError, ValueError):  # what cannot be read tells nothing
             return History.nothing()
 

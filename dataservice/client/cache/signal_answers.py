@@ -84,6 +84,7 @@ class SignalAnswers(StoredAnswers):
             max_bytes=max_bytes // 2,
             name_of=self._history_name,
             missing=self.missing,
+            purged=self.purged,
             not_before=lambda: self.rules.not_before,
         )
         self._notes: LRUCache[str, _Notes] = LRUCache(MAX_NOTES)

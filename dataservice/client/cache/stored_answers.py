@@ -13,6 +13,7 @@ from dataservice.client.cache.answer import CLOCK_SKEW_S, Answer, Freshness, Sou
 from dataservice.client.cache.codec import unpack
 from dataservice.client.cache.decoded import MemoryCache
 from dataservice.client.cache.notes.missing import MISSING, MissingNames
+from dataservice.client.cache.notes.purged import PurgedSignals
 from dataservice.client.cache.notes.since import NOTE, earlier, from_any_day, noted, since_of, with_day
 from dataservice.client.contract.requests import first_request
 from dataservice.client.contract.resources import HistoryResource, Resource, narrowed, wider
@@ -37,6 +38,7 @@ class StoredAnswers:
     def __init__(self, store: ResilientStore, *, max_bytes: int, ttl_s: float, missing_ttl_s: float) -> None:
         self.rules = Freshness(ttl_s)
         self.missing = MissingNames(missing_ttl_s)
+        self.purged = PurgedSignals()
         self.memory = MemoryCache(max_bytes)
         self._store = store
         self.scope: str | None = None
@@ -97,7 +99,9 @@ class StoredAnswers:
 
     async def _unpacked(self, resource: Resource[T], now: float) -> Answer[T] | None:
         kept = await self._get(self.name(resource))
-        if kept is None or self.missing.learn(resource, kept.payload, kept.fetched_at):
+        if kept is None or self.purged.hides(resource, kept.fetched_at):
+            return None
+        if self.missing.learn(resource, kept.payload, kept.fetched_at):
             return None
         try:
             value = unpack(resource, kept.payload)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from dataservice.stores import Entry, MemoryStore, ReplicatedStore, StoreAwayError
+from dataservice.stores import Entry, MemoryStore, ReplicatedStore, ResilientStore, StoreAwayError
 
 
 class FarStore(MemoryStore):
@@ -158,3 +158,23 @@ async def test_one_that_is_slow_is_waited_for_where_the_copy_knows_nothing(store
     asking = asyncio.ensure_future(store.get("a"))
     asyncio.get_running_loop().call_later(0.1, far.answers.set)
     assert await asking == Entry(b"1", 10.0)
+
+
+async def test_what_stands_in_the_way_of_a_replacement_is_in_the_copy_from_then_on(store, far):
+    await store.put("a", Entry(b"1", 10.0))
+    await MemoryStore.put(far, "a", Entry(b"2", 20.0))  # another machine was faster
+    assert not await store.replace("a", Entry(b"3", 30.0), 10.0)
+    far.answers.clear()
+    assert await store.get("a") == Entry(b"2", 20.0)
+
+
+async def test_what_machines_agree_on_is_waited_for_and_the_copy_stands_in_only_while_the_store_is_gone(store, far):
+    guarded = ResilientStore(store)
+    await store.put("a", Entry(b"1", 10.0))
+    await MemoryStore.put(far, "a", Entry(b"2", 20.0))
+    far.answers.clear()
+    asking = asyncio.ensure_future(guarded.get_shared("a"))
+    asyncio.get_running_loop().call_later(0.1, far.answers.set)
+    assert await asking == Entry(b"2", 20.0)
+    far.is_gone = True
+    assert await guarded.get_shared("a") == Entry(b"1", 10.0)

@@ -5,8 +5,9 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 
 from addin.backend.workers.refreshes import MAX_PURGED, Refreshed, SharedRefreshes
+from dataservice.client import AsyncClient, SignalResource
 from dataservice.server import DailySample
-from dataservice.stores import MemoryStore, ResilientStore
+from dataservice.stores import MemoryStore, ReplicatedStore, ResilientStore
 from tests.addin.backend.workers.workers import workers_of
 from tests.addin.commands import addin, environment
 from tests.dataservice.stores.stores import redis_url  # noqa: F401  found by being imported here
@@ -64,6 +65,30 @@ def test_a_purged_signal_is_asked_for_again_by_all_workers_of_all_machines_and_o
         assert shown(other) == {of_other}
         assert service.running.request_count - sent <= 2 * 4
         assert shown(here) | shown(there) | shown(other) == {now}
+
+
+async def test_a_purge_is_heard_of_where_the_copy_of_a_slow_store_knows_nothing_of_it():
+    far = MemoryStore()
+    here, there = (SharedRefreshes(ResilientStore(ReplicatedStore(far, MemoryStore(), hedge_s=0.0))) for _ in range(2))
+    known = await here.add("key", 1_000.0)
+    await there.add("key", 1_001.0, purge=["a"])
+    assert (await here.latest("key", known)).purged_since(known) == {"a": 1_001.0}
+
+
+async def test_no_copy_of_a_slow_store_brings_a_purged_value_back(service):
+    far = MemoryStore()
+    here, there = (
+        AsyncClient(service.url, service.key, store=ReplicatedStore(far, MemoryStore(), hedge_s=0.0)) for _ in range(2)
+    )
+    async with here, there:
+        before = (await here.read(SignalResource(WRONG))).value
+        await there.refresh(force=True)
+        assert (await there.read(SignalResource(WRONG))).value.latest == before.latest  # now the store has another one
+        publish(service)
+        now = datetime.now(UTC).timestamp()
+        for client in (here, there):
+            await client.purge(WRONG, now)
+            assert (await client.read(SignalResource(WRONG))).value.latest != before.latest
 
 
 async def test_purges_are_remembered_beside_refreshes_the_newest_ones_only():
