@@ -83,6 +83,20 @@ def test_nothing_more_is_fetched_for_what_nobody_wants(backend, service, way):
     assert service.running.requests == [f"/v1/signals/{slug}?history=365" for slug in (SLUGS[0], SLUGS[-1])]
 
 
+def test_a_batch_whose_caller_left_while_it_waited_for_its_turn_is_not_begun(service, tmp_path):
+    first, left, last = CALLS[:3]
+    with backend_of(service, tmp_path, max_user_batches=1) as backend, ThreadPoolExecutor(1) as threads:
+        service.running.latency_s = 2.0
+        answered = threads.submit(post, backend, [first], "/functions/call")
+        while not service.running.request_count:
+            assert not answered.done()
+        with pytest.raises(httpx.ReadTimeout):
+            backend.http.post("/functions/call", json={"calls": [left]}, timeout=0.5)
+        assert answered.result()["answers"][0]["value"]
+        post(backend, [last], "/functions/call")
+    assert service.running.requests == [f"/v1/signals/{slug}?history=365" for _, slug in (first, last)]
+
+
 def test_a_refresh_in_between_starts_again_and_every_call_ends(backend, service):
     service.running.latency_s = 1.1
     post(backend)
