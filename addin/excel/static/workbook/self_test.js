@@ -68,15 +68,16 @@ async function run(checks, refreshes, place, slug) {
     checks.push({ what, held, seen: `${JSON.stringify(seen)}, ${Date.now() - began} ms` });
   };
   const quoted = `"${slug.replaceAll('"', '""')}"`;
+  const answer = (/** @type {string} */ id, /** @type {unknown[]} */ ...values) => () => page.resultOfCall(id, values);
   sheet.getRange("A1:A2").values = [[slug], [slug]];
-  await check("value", () => shown(place, "C1", call("SIGNAL", quoted), (_, value) => value !== "" && !isError(value)));
-  await check("date", () => shown(place, "C2", call("SIGNAL", quoted, '"observed_at"'), (_, value) => typeof value === "number" && value > 0));
-  await check("spill", () => shown(place, "E1", call("SIGNAL_HISTORY", quoted, '"N3"'), (rows) => rows.length === 3 && rows.flat().every((cell) => cell !== ""), "E1:F3"));
-  await check("error", () => shown(place, "C3", call("SIGNAL_HISTORY", quoted, '"no window"'), (_, value) => isError(value)));
-  await check("range argument", () => shown(place, "C5", call("SIGNAL", "A1:A2"), (rows) => rows.flat().every((cell) => cell !== "" && !isError(cell)), "C5:C6"));
+  await check("value", () => shown(place, "C1", call("SIGNAL", quoted), answer("SIGNAL", slug)));
+  await check("date", () => shown(place, "C2", call("SIGNAL", quoted, '"observed_at"'), answer("SIGNAL", slug, "observed_at")));
+  await check("spill", () => shown(place, "E1:F4", call("SIGNAL_HISTORY", quoted, '"N3"'), answer("SIGNAL_HISTORY", slug, "N3")));
+  await check("error", () => shown(place, "C3", call("SIGNAL_HISTORY", quoted, '"no window"'), null));
+  await check("range argument", () => shown(place, "C5:C6", call("SIGNAL", "A1:A2"), answer("SIGNAL", [[slug], [slug]])));
   await check("defined name", async () => {
     context.workbook.names.add(NAME, call("SIGNAL", quoted));
-    return shown(place, "C8", `=${NAME}`, (_, value) => value !== "" && !isError(value));
+    return shown(place, "C8", `=${NAME}`, answer("SIGNAL", slug));
   });
   await check("cancel", async () => {
     sheet.getRange("C10").formulas = [[call("SIGNAL", `"${slug}"`, '"name"')]];
@@ -90,7 +91,6 @@ async function run(checks, refreshes, place, slug) {
     return [cells === 6, text];
   });
   await check("freeze", async () => {
-    await shown(place, "C1", null, (_, value) => !isError(value));
     const { cells, refused, busy } = await freeze(refreshes.language, "sheet");
     const range = sheet.getRange("C1:F8");
     range.load("formulas");
@@ -101,24 +101,25 @@ async function run(checks, refreshes, place, slug) {
 }
 
 /**
- * Enter a formula, and wait until its cells show what is expected of them.
+ * Enter a formula, and wait until its cells show what the page has answered, or where nothing is expected an error.
  * @param {Place} place
- * @param {string} address
- * @param {string | null} formula null where it stands there
- * @param {(rows: any[][], first: any) => boolean} isRight
- * @param {string} [filled] what it fills
+ * @param {string} address what it fills; it stands in the first cell
+ * @param {string} formula
+ * @param {(() => Promise<Result>) | null} answer
  * @returns {Promise<[boolean, unknown]>} whether they do, and what they show
  */
-async function shown({ context, sheet, page }, address, formula, isRight, filled = address) {
-  if (formula !== null) sheet.getRange(address).formulas = [[formula]];
+async function shown({ context, sheet, page }, address, formula, answer) {
+  sheet.getRange(address).getCell(0, 0).formulas = [[formula]];
   await context.sync();
+  const expected = answer && (await answer()).map((row) => row.map((cell) => (typeof cell === "object" ? /** @type {any} */ (cell).basicValue : cell)));
   for (let waited = 0; ; waited += LOOK_MS) {
-    const range = sheet.getRange(filled);
+    const range = sheet.getRange(address);
     range.load("values");
     await context.sync();
-    const busy = isBusy(range.values) || page.waiting > 0;
-    const right = !busy && isRight(range.values, range.values[0]?.[0]);
-    if (right || waited >= (busy ? PATIENCE_MS : SHOWN_WITHIN_MS)) return [right, range.values];
+    const { values } = range;
+    const busy = isBusy(values) || page.waiting > 0;
+    const right = !busy && (expected ? JSON.stringify(values.slice(0, expected.length)) === JSON.stringify(expected) : isError(values[0]?.[0]));
+    if (right || waited >= (busy ? PATIENCE_MS : SHOWN_WITHIN_MS)) return [right, values];
     await pause(LOOK_MS);
   }
 }
@@ -142,7 +143,7 @@ function caller(namespace) {
 function reportOf(checks, page, requests) {
   const { host, platform, version } = Office.context.diagnostics;
   const head = [
-    `Self-test of the Data Service add-in ${page.configuration.version}: ${checks.filter(({ held }) => held).length} of ${checks.length} held, ${requests} requests`,
+    `Self-test of the Data Service add-in ${page.configuration.version}: ${checks.filter(({ held }) => held).length} of ${checks.length} held, ${requests} request${requests === 1 ? "" : "s"}`,
     `${host} ${version} on ${platform}, ${navigator.userAgent}`,
     `backend ${page.base}`,
   ];

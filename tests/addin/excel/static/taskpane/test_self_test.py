@@ -1,5 +1,7 @@
 """The self-test that a user of Excel starts in the pane, run in the stand-in for Excel."""
 
+import json
+
 import pytest
 
 from tests.addin.excel.parts.panes import opened
@@ -24,13 +26,20 @@ def run(pane):
 
 def test_every_check_holds_and_the_sheet_is_gone_afterwards(pane, service):
     report = run(pane)
-    pane.sees("All held")
+    pane.sees("9 of 9 held")
     assert "9 of 9 held" in report
     for check in CHECKS:
         assert f"held {check}:" in report
     assert "OfficeOnline" in report
     assert pane.tab.evaluate("book.sheets.map(({ id }) => id)") == ["Sheet1"]
     assert pane.tab.evaluate("book.active") == 0
+
+
+def test_what_the_cells_show_is_compared_with_what_the_backend_answered(pane):
+    report = run(pane)
+    answered = "DataServiceAddin.resultOfCall('SIGNAL', ['btc-usd', {}])"
+    assert f"held value: {json.dumps(pane.tab.evaluate(answered))}" in report
+    assert f"held defined name: {json.dumps(pane.tab.evaluate(answered))}" in report
 
 
 def test_a_sheet_of_that_name_is_left_alone(pane, service):
