@@ -48,7 +48,7 @@ OPEN = """async ([content, name]) => {
 EDIT = """([row, content]) => {
   const { model } = sheet.book, { getters } = model;
   const sheetId = getters.getActiveSheetId();
-  if (getters.isSheetLocked(sheetId)) model.dispatch("UNLOCK_SHEET", { sheetId });
+  delete sheet.book.unlocked[sheetId]; // as after its protection was taken away
   const { isSuccessful } = model.dispatch("UPDATE_CELL", { sheetId, col: 0, row, content });
   const why = isSuccessful ? "" : document.getElementById("message").textContent;
   return { sheet: getters.getSheetName(sheetId), cell: o_spreadsheet.helpers.toXC(0, row), why };
