@@ -126,7 +126,9 @@ def _alone(wanted: ToCalculate, formula: BookFormula) -> ToCalculate:
         return any(name == sheet and area.contains(*spot) for name, area in formula.areas)
 
     sheets = {
-        name: SheetCells(values={cell: value for cell, value in cells.values.items() if is_read(name, cell)})
+        name: SheetCells(
+            values={cell: value for cell, value in cells.values.items() if is_read(name, cell)}, hidden=cells.hidden
+        )
         for name, cells in wanted.sheets.items()
     }
     return ToCalculate(sheets, wanted.now, wanted.offset_s, wanted.answers)

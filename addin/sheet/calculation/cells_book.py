@@ -22,6 +22,7 @@ from udfs.errors import CellError, ErrorCode
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+HIDDEN = ' hidden="1"'
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 """What no file can hold."""
 
@@ -31,6 +32,8 @@ class SheetCells(msgspec.Struct):
 
     formulas: dict[str, str] = {}
     values: dict[str, Value] = {}
+    hidden: list[int] = []
+    """The numbers of its hidden rows, where a formula may leave such out."""
 
 
 def book_of(sheets: Mapping[str, SheetCells], readable: Mapping[tuple[str, str], str], namespace: str) -> bytes:
@@ -41,23 +44,25 @@ def book_of(sheets: Mapping[str, SheetCells], readable: Mapping[tuple[str, str],
             package.writestr(name, content)
         for number, (name, cells) in enumerate(sheets.items(), 1):
             formulas = {cell: text for (sheet, cell), text in readable.items() if sheet == name}
-            package.writestr(f"xl/worksheets/sheet{number}.xml", _sheet(cells.values, formulas, namespace))
+            package.writestr(f"xl/worksheets/sheet{number}.xml", _sheet(cells, formulas, namespace))
     return stream.getvalue()
 
 
-def _sheet(values: Mapping[str, Value], formulas: Mapping[str, str], namespace: str) -> str:
+def _sheet(sheet: SheetCells, formulas: Mapping[str, str], namespace: str) -> str:
     # A file has no value that is an empty text.
     cells = {
         cell: _formula_cell(cell, '""', namespace) if value == "" else _value_cell(cell, value)
-        for cell, value in values.items()
+        for cell, value in sheet.values.items()
     }
     cells |= {cell: _formula_cell(cell, text, namespace) for cell, text in formulas.items()}
-    rows: dict[int, list[tuple[int, str]]] = {}
+    hidden = frozenset(sheet.hidden)
+    rows: dict[int, list[tuple[int, str]]] = {row: [] for row in hidden}
     for cell, xml in cells.items():
         row, column = spot_of(cell, "the sheet")
         rows.setdefault(row, []).append((column, xml))
     data = "".join(
-        f'<row r="{row}">{"".join(xml for _, xml in sorted(cells))}</row>' for row, cells in sorted(rows.items())
+        f'<row r="{row}"{HIDDEN if row in hidden else ""}>{"".join(xml for _, xml in sorted(rows[row]))}</row>'
+        for row in sorted(rows)
     )
     return f'<worksheet xmlns="{MAIN}"><sheetData>{data}</sheetData></worksheet>'
 

@@ -1,6 +1,7 @@
 /// <reference path="types.d.ts" />
 // What was changed in a book since it was opened, as the backend writes it into a copy of the file, and as a draft keeps it.
 
+import { writtenOut } from "./component.js";
 import { cellsIn } from "./filling.js";
 import { isUnproven, savedValue } from "./proof/saved_value.js";
 
@@ -158,7 +159,7 @@ function editOf(getters, position, cell, known) {
   if (look !== null) edit.look = look;
   if (keeps) return edit;
   edit.rows = rowsShown(getters, position);
-  if (cell.isFormula) edit.formula = cell.compiledFormula.toFormulaString(getters).slice(1);
+  if (cell.isFormula) edit.formula = writtenOut(cell.compiledFormula, getters).slice(1);
   else edit.content = cell.content;
   return edit;
 }

@@ -120,6 +120,21 @@ export function contentOf(cell) {
   return cell?.compiledFormula?.normalizedFormula ?? cell?.content;
 }
 
+/**
+ * A formula with its `=`, as the file and the backend know it: in place of names that only this page has stand their cells.
+ * @param {any} formula the component's
+ * @param {any} getters
+ * @returns {string}
+ */
+export function writtenOut(formula, getters) {
+  const text = formula.toFormulaString(getters);
+  if (formula.getNamedRangesInFormula(getters).length === 0) return text;
+  return o_spreadsheet.tokenize(text).map((/** @type {any} */ { type, value }) => {
+    const named = type === "SYMBOL" ? getters.getNamedRange(value) : undefined;
+    return named ? getters.getRangeString(named.range, formula.sheetId) : value;
+  }).join("");
+}
+
 /** Let keys reach the cells. */
 export function focusCells() {
   /** @type {HTMLElement | null} */ (document.querySelector("#sheet .o-grid-composer .o-composer, #sheet .o-grid [contenteditable]"))?.focus();

@@ -50,7 +50,7 @@ const SHOWN_ONLY = new Map([
   ["COLOR_SHEET", "colour of a tab"],
   ["HIDE_SHEET", "hidden sheet"],
   ["SHOW_SHEET", "shown sheet"],
-  ["CREATE_NAMED_RANGE", "name"],
+  ["CREATE_NAMED_RANGE", "name (formulas have its cells)"],
 ]);
 
 /** @type {(sentence: string) => void} */

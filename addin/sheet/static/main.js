@@ -183,6 +183,7 @@ async function show(next, turn, draft) {
   book.model.on("update", text, () => {
     text.follow(book.model);
     calls.lookForUnused();
+    book.workedOut.lookAtRows();
     watchButton();
   });
   active = activeCell();

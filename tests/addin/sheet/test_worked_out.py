@@ -1,5 +1,6 @@
 """Ordinary formulas in the sheet: worked out by the backend as Excel does, at once where that is certain."""
 
+import openpyxl
 import pytest
 
 from addin.workbook.calculation.engine.process import is_installed
@@ -224,3 +225,43 @@ def test_values_without_room_are_told_as_in_excel_and_shown_once_there_is_some(b
     assert "in the way" in blank.cell("B2")["message"]
     blank.put({"A3": ""})
     assert blank.values("A1", "A3", "A4", "B1", "B2", "B3") == [1, 3, 4, 10, 2, 1]
+
+
+DISPATCH = "([type, payload]) => sheet.book.model.dispatch(type, { sheetId: 'Sheet1', ...payload }).isSuccessful"
+FILTERED_TABLE = """() => {
+  const { model } = sheet.book;
+  const ranges = [model.getters.getRangeDataFromXc("Sheet1", "A1:B4")];
+  const config = { hasFilters: true, numberOfHeaders: 1, styleId: "TableStyleMedium2" };
+  return model.dispatch("CREATE_TABLE", { sheetId: "Sheet1", ranges, config, tableType: "static" }).isSuccessful;
+}"""
+
+
+def test_what_leaves_hidden_rows_out_follows_filters_and_hands_and_is_never_the_sum_of_all(blank):
+    blank.put({"A1": "Name", "A2": "a", "A3": "b", "A4": "c", "B1": "Value", "B2": "1", "B3": "20", "B4": "300"})
+    blank.put({"D1": "=SUBTOTAL(9,B2:B4)", "D2": "=SUBTOTAL(109,B2:B4)", "D3": "=SUBTOTAL(7,B2:B4)"})
+    assert blank.values("D1", "D2") == [321, 321]
+    assert blank.tab.evaluate(FILTERED_TABLE)
+    hidden = {"col": 0, "row": 0, "value": {"filterType": "values", "hiddenValues": ["b"]}}
+    assert blank.tab.evaluate(DISPATCH, ["UPDATE_FILTER", hidden])
+    assert blank.values("D1", "D2", "D3") == [301, 301, "#N/A"]
+    assert "hidden or filtered" in blank.cell("D3")["message"]
+    hidden["value"]["hiddenValues"] = []
+    assert blank.tab.evaluate(DISPATCH, ["UPDATE_FILTER", hidden])
+    assert blank.values("D1", "D2") == [321, 321]
+    assert blank.tab.evaluate(DISPATCH, ["HIDE_COLUMNS_ROWS", {"dimension": "ROW", "elements": [3]}])
+    assert blank.values("D1", "D2") == ["#N/A", 21]
+
+
+def test_names_given_in_the_page_are_worked_out_and_a_copy_has_their_cells(blank, tmp_path):
+    blank.put({"A1": "1", "A2": "20", "A3": "300"})
+    range_data = blank.tab.evaluate("() => sheet.book.model.getters.getRangeDataFromXc('Sheet1', 'A1:A3')")
+    assert blank.tab.evaluate(
+        DISPATCH, ["CREATE_NAMED_RANGE", {"name": "Totals", "rangeData": range_data, "ranges": [range_data]}]
+    )
+    blank.put({"C1": "=SUM(Totals)", "C2": "=LARGE(Totals,2)"})
+    assert blank.values("C1", "C2") == [321, 20]
+    blank.put({"A2": "40"})
+    assert blank.values("C1", "C2") == [341, 40]
+    blank.download(tmp_path / "copy.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "copy.xlsx")["Sheet1"]
+    assert [sheet["C1"].value, sheet["C2"].value] == ["=SUM(A1:A3)", "=LARGE(A1:A3,2)"]

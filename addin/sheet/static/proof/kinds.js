@@ -11,6 +11,10 @@ const PLAIN = new RegExp(String.raw`^=[(+]*(?:${VALUE})\)*$|^=HYPERLINK\((?:\|[S
 
 /** Functions of numbers in which no difference to Excel was ever seen, where all their arguments are numbers or blank. */
 const SUM = /(?<![\w.])(?:SUM|AVERAGE|MIN|MAX)\(\|[NCR]\|#?(?:,\|[NCR]\|#?)*\)/gi;
+/** The same of the rows that are seen, as the first argument says. */
+const SUBTOTAL = /^=SUBTOTAL\(\|N\|(?:,\|[CR]\|)+\)$/i;
+/** Averages, counts, largest, smallest and sums. */
+const SUBTOTALS = [1, 2, 4, 5, 9, 101, 102, 104, 105, 109];
 /** What has another value each time, so that none is wrong. */
 const CHANGING = /(?<![\w.])(?:(?:NOW|TODAY|RAND)\(\)|RANDBETWEEN\(-?\|[NC]\|,-?\|[NC]\|\))/gi;
 const ARITHMETIC = /^=[-+*/()]*(?:\|[NC]\|[-+*/()]*)+$/;
@@ -37,7 +41,7 @@ function found(normalized, namespace) {
   const ours = new RegExp(String.raw`(?<![\w.])${namespace}\.\w+\((?:(?:-?${VALUE}|TRUE|FALSE)?,?)*\)`, "gi");
   const plain = normalized.replace(CHANGING, "|N|").replace(ours, "|C|");
   if (PLAIN.test(plain)) return Kind.PLAIN;
-  return ARITHMETIC.test(plain.replace(SUM, "|C|")) ? Kind.ARITHMETIC : Kind.OTHER;
+  return SUBTOTAL.test(plain) || ARITHMETIC.test(plain.replace(SUM, "|C|")) ? Kind.ARITHMETIC : Kind.OTHER;
 }
 
 /**
@@ -131,11 +135,12 @@ export function together(all) {
 export function isArithmetic(result, seen, formula) {
   if (Array.isArray(result)) return false;
   const value = result?.value ?? 0;
+  const numbers = formula.literalValues.numbers.map((/** @type {any} */ number) => number.value);
+  if (SUBTOTAL.test(formula.normalizedFormula) && !SUBTOTALS.includes(numbers[0])) return false;
   if (value === "#DIV/0!") return true;
   if (typeof value !== "number" || !Number.isFinite(value)) return false;
-  if (value === 0 || !/[-+]|SUM|AVERAGE/i.test(formula.normalizedFormula)) return true;
-  const written = formula.literalValues.numbers.map((/** @type {any} */ number) => Math.abs(number.value));
+  if (value === 0 || !/[-+]|SUM|SUBTOTAL|AVERAGE/i.test(formula.normalizedFormula)) return true;
   const factors = (formula.normalizedFormula.match(/[*/]/g)?.length ?? 0) + 1;
-  const largest = Math.max(seen.largest, ...written) / (formula.normalizedFormula.includes("/") ? Math.min(seen.smallest, 1) : 1);
+  const largest = Math.max(seen.largest, ...numbers.map(Math.abs)) / (formula.normalizedFormula.includes("/") ? Math.min(seen.smallest, 1) : 1);
   return Math.abs(value) > ROUNDING * (seen.count + 1) * largest ** factors;
 }

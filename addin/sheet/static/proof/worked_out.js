@@ -4,6 +4,8 @@
 
 import { isFailure, LOADING, WORKING } from "../calls.js";
 import { contentOf } from "../component.js";
+import { placeOf, spilled, spillOf, textOf } from "./formula_text.js";
+import { hiddenFrom, hiddenRows, isSeenAlike, seesRows } from "./hidden_rows.js";
 import { isArithmetic, Kind, kindOf, look, together } from "./kinds.js";
 import { cellOf, cellsIn, cellsOf, isEqual, isErrorText, isUnproven, NOT_PROVEN, savedValue } from "./saved_value.js";
 
@@ -64,6 +66,8 @@ export class WorkedOut {
     /** The cells whose formulas find the cells that they look at while they calculate, as OFFSET does. @type {Set<string>} */
     this.finding = new Set();
     this.isFinding = false;
+    /** The cells that see which rows are hidden, and which were. @type {Map<string, string>} */
+    this.seeing = new Map();
     /** Counts what changes cells from outside of here. */
     this.state = 0;
     this.rounds = 0;
@@ -87,6 +91,27 @@ export class WorkedOut {
       this.isFinding = false;
       this.evaluate([...this.finding]);
     }, 0);
+  }
+
+  /** The hidden rows that a cell's formula sees. @param {any} formula @param {Position} position @param {any} getters */
+  #rowsSeen(formula, position, getters) {
+    const rows = hiddenFrom(formula, getters);
+    if (rows) this.seeing.set(getters.getCell(position).id, rows);
+    return rows;
+  }
+
+  /** Work out again what sees other rows than before. */
+  lookAtRows() {
+    const { getters } = this.model;
+    const others = [];
+    for (const [id, rows] of this.seeing) {
+      const cell = isThere(getters, id) ? getters.getCell(getters.getCellPosition(id)) : undefined;
+      const now = cell?.isFormula ? hiddenFrom(cell.compiledFormula, getters) : "";
+      if (now === rows) continue;
+      if (now === "") this.seeing.delete(id);
+      else others.push(id) && this.seeing.set(id, now);
+    }
+    if (others.length > 0) this.evaluate(others);
   }
 
   /** End what is under way. */
@@ -140,7 +165,7 @@ export class WorkedOut {
     this.wanted.delete(place);
     this.waiting.delete(place);
     if (seen.isLoading) return failure(LOADING);
-    const key = `${this.#numberOf(formula)} ${place} ${seen.hash}${minute(formula.normalizedFormula)}`;
+    const key = `${this.#numberOf(formula)} ${place} ${seen.hash}${minute(formula.normalizedFormula)}${this.#rowsSeen(formula, position, context.getters)}`;
     if (seen.isWorking) {
       this.waiting.set(place, { key, formula, position, answers: {} });
       return failure(WORKING);
@@ -174,7 +199,7 @@ export class WorkedOut {
    * @param {import("./kinds.js").Seen} seen @param {any} context @param {() => any} run
    */
   #worked(formula, kind, isOurs, key, seen, context, run) {
-    if (kind === Kind.ARITHMETIC && seen.isNumeric) {
+    if (kind === Kind.ARITHMETIC && seen.isNumeric && isSeenAlike(formula, context.getters)) {
       this.calls.returned = { texts: false, failures: false };
       const own = quietly(run);
       const { texts, failures } = this.calls.returned;
@@ -261,7 +286,7 @@ export class WorkedOut {
    * @param {(range: any) => unknown} [compute] computes the cells of a range, before what they spill is known
    */
   #zones(formula, getters, compute = () => {}) {
-    const ranges = [...formula.rangeDependencies];
+    const ranges = [...formula.rangeDependencies, ...formula.getNamedRangesInFormula(getters).map((/** @type {any} */ { range }) => range)];
     for (const at of spilled(formula.normalizedFormula)) {
       const anchor = formula.rangeDependencies[at];
       compute(anchor);
@@ -330,7 +355,7 @@ export class WorkedOut {
 
   /** What the backend needs to work formulas out. @param {Wanted[]} all @param {any} getters */
   #body(all, getters) {
-    /** @type {Record<string, { formulas: Record<string, string>, values: Record<string, SavedValue> }>} */
+    /** @type {Record<string, { formulas: Record<string, string>, values: Record<string, SavedValue>, hidden?: number[] }>} */
     const sheets = {};
     const of = (/** @type {string} */ sheetId) => (sheets[getters.getSheetName(sheetId)] ??= { formulas: {}, values: {} });
     const live = new Set(all.map(({ position }) => placeOf(position)));
@@ -342,6 +367,9 @@ export class WorkedOut {
     }
     const isWhole = all.some((each) => each.isWhole);
     if (isWhole) getters.getSheetIds().forEach((/** @type {string} */ sheetId) => ranges.set(sheetId, { sheetId, zone: getters.getSheetZone(sheetId) }));
+    if (all.some(({ formula }) => seesRows(formula))) {
+      for (const { sheetId } of ranges.values()) if (getters.tryGetSheet(sheetId)) of(sheetId).hidden = hiddenRows(getters, sheetId);
+    }
     let count = 0;
     for (const { sheetId, zone } of ranges.values()) {
       if (getters.tryGetSheet(sheetId) === undefined) continue;
@@ -365,31 +393,6 @@ export class WorkedOut {
 /** What is known of a range's values, kept with them: a map beside them would cost more than looking. @param {any} matrix @returns {import("./kinds.js").Seen} */
 function seenIn(matrix) {
   return (matrix[SEEN] ??= look(matrix, CODES));
-}
-
-/** The places among a formula's references that stand for a spill. @param {string} normalized */
-function spilled(normalized) {
-  if (!normalized.includes("#")) return [];
-  return [...normalized.matchAll(/\|[CR]\|(#?)/g)].flatMap(([, sign], at) => (sign ? [at] : []));
-}
-
-/** @param {any} anchor a range @param {any} getters */
-function spillOf({ sheetId, zone }, getters) {
-  return getters.getSpreadZone({ sheetId, col: zone.left, row: zone.top });
-}
-
-/** The formula for the backend: spills of cells that it does not work out are the ranges that they fill now. @param {any} formula @param {any} getters @param {Set<string>} live */
-function textOf(formula, getters, live) {
-  const text = formula.toFormulaString(getters).slice(1);
-  const fixed = spilled(formula.normalizedFormula).map((at) => formula.rangeDependencies[at]).filter((/** @type {any} */ anchor) => {
-    const position = { sheetId: anchor.sheetId, col: anchor.zone.left, row: anchor.zone.top };
-    return getters.getCell(position)?.isFormula && !live.has(placeOf(position)); // a constant spills nothing
-  });
-  return fixed.reduce((/** @type {string} */ changed, anchor) => {
-    const zone = spillOf(anchor, getters) ?? anchor.zone;
-    const name = (/** @type {any} */ range) => getters.getRangeString(range, formula.sheetId);
-    return changed.replace(`${name(anchor)}#`, name(getters.getRangeFromZone(anchor.sheetId, zone)));
-  }, text);
 }
 
 /** @param {any} found @returns {Known} */
@@ -451,11 +454,6 @@ function minute(normalized) {
 /** @param {string} text */
 function digest(text) {
   return look([[{ value: text }]], CODES).hash;
-}
-
-/** @param {Position} position */
-function placeOf({ sheetId, col, row }) {
-  return `${sheetId}!${o_spreadsheet.helpers.toXC(col, row)}`;
 }
 
 /** The number of the formula that a key is of. @param {string} key */
