@@ -44,11 +44,13 @@ Rows: TypeAlias = list[list[Value]]
 class Edit(msgspec.Struct):
     """A user's edit of a cell: what it holds, if that was changed, and what is new about its look.
 
-    `formula` is as typed, without `=`; `rows` are the values that it shows, more than one where it spills.
+    `formula` is as typed, without `=`; `rows` are the values that it shows, more than one where it spills, and
+    `formats` those in which it shows them where cells have none of their own.
     """
 
     formula: str | None = None
     rows: Rows = []
+    formats: list[list[str | None]] = []
     keeps_content: bool = False
     look: CellLook | None = None
 
@@ -85,6 +87,7 @@ class Editing:
         for spot, edit in cells.items():
             if edit.look is not None:
                 self._restyle(sheet, spot, edit.look, keeps_content=edit.keeps_content)
+            self._take_formats(sheet, spot, edit)
             if not edit.keeps_content:  # how a day is counted depends on the look
                 self._put(sheet, spot, edit)
         values = {spot_of(cell, sheet.part): rows for cell, rows in edits.values.items()}
@@ -100,6 +103,16 @@ class Editing:
         shows = shows_day(self._book, sheet.style(spot))
         if shows != showed_day and value >= LATER.days * shows:
             sheet.write(spot, value + LATER.days * (showed_day - shows))
+
+    def _take_formats(self, sheet: Sheet, anchor: Spot, edit: Edit) -> None:
+        """Show days, percentages and amounts as the page does, in cells that say nothing of their format."""
+        styles = self._book.styles
+        if styles is None:
+            return
+        for row, formats in enumerate(edit.formats, anchor[0]):
+            for column, code in enumerate(formats, anchor[1]):
+                if code and styles.format_code(sheet.style((row, column))) == "General":
+                    restyle(self._book, sheet, (row, column), CellLook(format=code))
 
     def _make_room(self, sheet: Sheet, changed: set[Spot]) -> None:
         """Clear what the formulas in changed cells had filled, and take from others the cells that are changed now."""

@@ -113,15 +113,25 @@ export class Changes {
  * @returns {SavedValue[][]}
  */
 export function rowsShown(getters, position) {
-  if (isUnproven(getters.getEvaluatedCell(position))) return [];
-  const zone = getters.getSpreadZone(position) ?? { left: position.col, right: position.col, top: position.row, bottom: position.row };
-  const rows = [];
-  for (let row = zone.top; row <= zone.bottom; row += 1) {
-    const values = [];
-    for (let col = zone.left; col <= zone.right; col += 1) values.push(savedValue(getters.getEvaluatedCell({ ...position, col, row })));
-    rows.push(values);
-  }
-  return rows;
+  return isUnproven(getters.getEvaluatedCell(position)) ? [] : ofFilled(getters, position, (at) => savedValue(getters.getEvaluatedCell(at)));
+}
+
+/**
+ * Something of each cell that a formula fills, row by row.
+ * @template T
+ * @param {any} getters
+ * @param {{ sheetId: string, col: number, row: number }} position
+ * @param {(at: { sheetId: string, col: number, row: number }) => T} of
+ */
+function ofFilled(getters, position, of) {
+  const { left, right, top, bottom } = getters.getSpreadZone(position) ?? { left: position.col, right: position.col, top: position.row, bottom: position.row };
+  const cells = (/** @type {number} */ row) => Array.from({ length: right - left + 1 }, (_, at) => of({ ...position, col: left + at, row }));
+  return Array.from({ length: bottom - top + 1 }, (_, at) => cells(top + at));
+}
+
+/** The format in which a cell shows its value that has none of its own, as a date's. @param {any} getters @param {any} position @returns {string | null} */
+function formatShown(getters, position) {
+  return (!getters.getCell(position)?.format && getters.getEvaluatedCell(position).format) || null;
 }
 
 /**
@@ -159,8 +169,10 @@ function editOf(getters, position, cell, known) {
   if (look !== null) edit.look = look;
   if (keeps) return edit;
   edit.rows = rowsShown(getters, position);
-  if (cell.isFormula) edit.formula = writtenOut(cell.compiledFormula, getters).slice(1);
-  else edit.content = cell.content;
+  if (cell.isFormula) {
+    edit.formula = writtenOut(cell.compiledFormula, getters).slice(1);
+    edit.formats = ofFilled(getters, position, (at) => formatShown(getters, at));
+  } else edit.content = cell.content;
   return edit;
 }
 

@@ -66,6 +66,8 @@ interface CellEdit {
   formula?: string;
   content?: string;
   rows: SavedValue[][];
+  /** Of cells without a format, those in which a formula shows its values. */
+  formats?: (string | null)[][];
   keeps_content: boolean;
   look?: Record<string, unknown>;
 }

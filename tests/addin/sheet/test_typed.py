@@ -1,5 +1,7 @@
 """What is typed and pasted becomes what Excel makes of it, or stays text; it is never another number."""
 
+from datetime import date
+
 import openpyxl
 import pytest
 
@@ -67,3 +69,20 @@ def test_text_of_a_file_stays_text_where_it_is_copied(chromium, service, tmp_pat
         page.tab.evaluate(COPY, [f"A1:A{len(TEXTS)}", "C1", None])
         page.tab.evaluate(COPY, [f"A1:A{len(TEXTS)}", "E1", "asValue"])
         assert page.values(*cells) == TEXTS * 3
+
+
+def test_what_formulas_show_as_days_and_percentages_a_copy_shows_so_too(blank, tmp_path):
+    blank.put({"A1": "Jan 2026", "A2": "=EOMONTH(A1,0)", "A3": "=A1+45", "B1": "5%", "B2": "=B1*2"})
+    blank.put({"D1": '=DS.SIGNAL_HISTORY("us-cpi","N3")'})
+    assert [blank.cell(cell)["shown"] for cell in ("A2", "A3", "B2", "D2")] == [
+        "1/31/2026",
+        "Feb-26",
+        "10%",
+        "2026-06-01",
+    ]
+    blank.download(tmp_path / "copy.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "copy.xlsx", data_only=True)["Sheet1"]
+    assert [sheet[cell].value.date() for cell in ("A2", "A3", "D2", "D4")] == [
+        date(2026, 1, 31), date(2026, 2, 15), date(2026, 6, 1), date(2026, 8, 1)
+    ]  # fmt: skip
+    assert (sheet["B2"].value, sheet["B2"].number_format, sheet["E2"].number_format) == (0.1, "0%", "General")
