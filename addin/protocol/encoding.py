@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date, datetime
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -75,15 +74,9 @@ def encode_error(error: CellError) -> bytes:
         return _head(_error(replace(error, message=message)), None)
 
 
-def finish(head: bytes, fresh_s: float) -> bytes:
-    """The whole JSON object: `head` with the seconds for which the host may cache it, cut to tenths."""
-    return head + _tail(int(fresh_s * 10) if fresh_s > 0 else 0)
-
-
-@lru_cache(maxsize=16_384)
-def _tail(tenths: int) -> bytes:
-    """The end of an object: answers that arrived one after the other share a few."""
-    return b"%.1f}" % (tenths / 10)
+def ending(tenths: int) -> bytes:
+    """The end of a JSON object: for how many tenths of a second the host may cache it."""
+    return b"%.1f}" % (max(tenths, 0) / 10)
 
 
 def _head(members: dict[str, Any], outcome: Outcome | None) -> bytes:

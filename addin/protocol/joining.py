@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from math import ceil
 
-from addin.protocol.encoding import encode_error, finish
+from addin.protocol.encoding import encode_error, ending
 from addin.protocol.response_cache import Ready
 from udfs.engine import in_turns
 from udfs.errors import CellError, ErrorCode
@@ -58,7 +59,7 @@ class Answers:
 
 async def completed(answers: Sequence[Ready], now: float, max_bytes: int, requests: int) -> Answers:
     """The answers as JSON; those that leave no room become errors."""
-    end_of = _Ends(now)
+    end_of, began = _Ends(), ceil(10 * now)
     heads: list[bytes] = []
     ends: list[bytes] = []
     room = max_bytes
@@ -69,21 +70,17 @@ async def completed(answers: Sequence[Ready], now: float, max_bytes: int, reques
         else:
             room -= size
         heads += [answer.head for answer in part]
-        ends += [end_of[answer.fresh_until] for answer in part]
+        ends += [end_of[int(10 * answer.fresh_until) - began] for answer in part]
     if ends:
         ends[-1] = ends[-1].removesuffix(b",")
     return Answers(heads, ends, requests)
 
 
-class _Ends(dict[float, bytes]):
-    """What follows the heads of answers, by the time until which they are fresh: many share it."""
+class _Ends(dict[int, bytes]):
+    """What follows the heads of answers, by the tenths of a second for which they are fresh: many share it."""
 
-    def __init__(self, now: float) -> None:
-        super().__init__()
-        self._now = now
-
-    def __missing__(self, fresh_until: float) -> bytes:
-        text = self[fresh_until] = finish(b"", fresh_until - self._now) + b","
+    def __missing__(self, tenths: int) -> bytes:
+        text = self[tenths] = ending(tenths) + b","
         return text
 
 

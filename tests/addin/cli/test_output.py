@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addin.cli.output import Cells, as_csv, as_text, cells_in, counted
-from addin.protocol.encoding import encode, finish
+from addin.protocol.encoding import encode, ending
 from udfs.cells import table
 from udfs.engine.session import Outcome, Stale
 from udfs.errors import CellError, ErrorCode
@@ -22,7 +22,7 @@ AT_SIX = datetime(2026, 8, 18, 6, tzinfo=UTC).replace(tzinfo=None)
 
 
 def read_back(result, stale=None):
-    return cells_in(orjson.loads(finish(encode(Outcome(result, 1.0, stale), "SIGNAL"), 1.0)))
+    return cells_in(orjson.loads(encode(Outcome(result, 1.0, stale), "SIGNAL") + ending(10)))
 
 
 @given(SCALARS)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addin.protocol.encoding import encode, finish
+from addin.protocol.encoding import encode, ending
 from addin.protocol.messages import Answer
 from dataservice.errors import NotFoundError
 from udfs.cells import MAX_TEXT, table
@@ -18,7 +18,7 @@ from udfs.errors import CellError, ErrorCode, error_cell
 
 
 def answer(result, *, stale=None, fresh_s=12.34):
-    text = finish(encode(Outcome(result, fresh_s, stale), "SIGNAL"), fresh_s)
+    text = encode(Outcome(result, fresh_s, stale), "SIGNAL") + ending(int(10 * fresh_s))
     msgspec.json.decode(text, type=Answer)  # it follows the protocol
     return orjson.loads(text)
 
