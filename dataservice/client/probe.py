@@ -147,10 +147,10 @@ class _Probe:
         window = partial(observations_request, slug)
         await self._look("all", window(*OPEN_BOUNDS[0]))
         if "all" in self.looks.answers and self.looks.answers["all"].status == 400:
-            self._bounds = 1
             refused = self.looks.answers.pop("all")
             await self._look("all", window(*OPEN_BOUNDS[1]))
             self.looks.answers["far dates"] = refused
+            self._bounds = int(self.looks.answers.get("all", refused).status == 200)
         whole, recent = self.looks.series("all"), self.looks.series("detail")
         if whole is not None and len(whole):
             await self._look("rest", window(whole.last_day, None))

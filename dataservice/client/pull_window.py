@@ -12,7 +12,7 @@ from typing import Any
 from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
 from dataservice.client.cache.codec import pack
-from dataservice.client.cache.history import after_pull, told_lately
+from dataservice.client.cache.history import after_pull, gaps, told_lately
 from dataservice.client.cache.recent import DoubtfulDetails, with_history
 from dataservice.client.cache.spans import History, Span
 from dataservice.client.contract.completeness.density import (
@@ -109,9 +109,12 @@ class WindowPuller:
         """Return whether what was found of a window looks as if it was cut, alone or with what is known behind it."""
         if self._evidence.now.cuts_windows or looks_cut(arrived.between(None, utc_day(self._clock()))):
             return True
-        behind = day_after(window.end)
-        is_known = window.end < date.max and any(behind in span.window for span in history.spans)
-        return looks_cut(found.merged(history.observations.between(behind)) if is_known else found)
+        is_known = self._is_told_behind(history, window)
+        return looks_cut(found.merged(history.observations.between(day_after(window.end))) if is_known else found)
+
+    def _is_told_behind(self, history: History, window: Window) -> bool:
+        """Return whether it is known what follows right behind a window."""
+        return window.end < date.max and any(day_after(window.end) in span.window for span in history.spans)
 
     def _told(self, slug: str) -> Observations:
         """What windows told of a signal so far."""
@@ -147,7 +150,8 @@ class WindowPuller:
         if not (len(found) and (arrived.begins_early or is_doubtful)) or self._details.proves(resource.slug, found):
             return history, await self._is_thinned_out(resource.slug, history, arrived)
         days = check_window(found)
-        history = await self._pull_at_once(resource, history, days, context, is_check=True)
+        if gaps(self._cache.history_without_detail(resource.slug), days, self._clock()):
+            history = await self._pull_at_once(resource, history, days, context, is_check=True)
         return history, await self._is_thinned_out(resource.slug, history, arrived, days)
 
     async def _is_thinned_out(self, slug: str, history: History, arrived: Pulled, days: Window | None = None) -> bool:
@@ -196,12 +200,13 @@ class WindowPuller:
     ) -> History:
         """The history with `window` pulled; if a pull breaks off, what arrived is kept and not asked for again.
 
-        Nothing lies between the day `since` and the window. Some days more are asked for that are known already: they
-        show whether a service tells the same of them. A check, whose days a longer window tells, too, is no look of its
-        own. Of days beside others that were asked for, nothing is known where nothing comes (`is_beside`).
+        Nothing lies between the day `since` and the window. Some days more are asked for that only a detail has told:
+        they show whether a service tells the same of them. A check, whose days a longer window tells, too, is no look
+        of its own. Of days beside others that were asked for, nothing is known where nothing comes (`is_beside`).
         """
         seen = self._evidence.now
         is_one = is_beside or seen.looks_agree or seen.longest_days or self._cache.sources.is_alike(resource.slug)
+        is_one = is_one or self._is_told_behind(self._cache.history_without_detail(resource.slug), window)
         asked = window if is_one else overlapping(window, history.observations, seen)
         begin = pulled = self._begin(resource.slug, asked)
         first: date | None = None

@@ -92,6 +92,13 @@ async def test_what_differs_is_named_with_what_was_found(of_variant, setting, qu
     assert profile.requests <= MOST_REQUESTS
 
 
+async def test_a_refusal_of_the_length_is_not_told_as_one_of_far_dates(of_variant):
+    async with of_variant("window-longest=year-refused") as client:
+        profile = await client.probe()
+    assert "far dates" not in [finding.question for finding in profile.findings]
+    assert profile.evidence.bounds == 0
+
+
 async def test_a_service_as_documented_is_passed_in_silence_and_the_count_is_right(of_variant, sample_service):
     async with of_variant() as client:
         before = sample_service.store.usage(sample_service.key)

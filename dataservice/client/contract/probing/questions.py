@@ -185,7 +185,8 @@ def _bounds(looks: Looks) -> Iterator[Finding]:
         yield Finding("the last row of an answer", "there", "left out", does_then, differs=True)
     else:
         yield Finding("end", "included", "included" if is_in else "excluded", does, differs=not is_in)
-    if (refused := looks.answers.get("far dates")) is not None:
+    refused, whole = looks.answers.get("far dates"), looks.answers.get("all")
+    if refused is not None and whole is not None and whole.status == 200:  # else something else was refused
         yield Finding("far dates", "accepted", str(refused.status), "asks from 1900 to 2099", differs=True)
 
 
