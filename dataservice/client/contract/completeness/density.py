@@ -32,9 +32,6 @@ SHORT_DAYS = 90
 FEW = 6
 """Fewer rows do not show a rhythm."""
 
-WEEK_DAYS = 7.0
-"""Hardly any series is published in shorter steps, unless on every day or every working day."""
-
 MONTH_DAYS = 20.0
 """So far apart are the fewest rows that may be what is left of a year: month ends, quarters."""
 
@@ -53,16 +50,15 @@ def is_sparse(found: Observations) -> bool:
 
 
 def detail_may_be_thin(recent: Observations, seen: Evidence) -> bool:
-    """Return whether a recent history may show only some of its days."""
+    """Return whether a recent history may show only some of its days.
+
+    It spans just as long as 365 daily rows do, whatever is left of them; or hardly any series has its rhythm.
+    """
     days = valued_days(recent)
     if len(days) < 2 or _step(days) < (SPARSE_DAYS if len(days) >= FEW else MONTH_DAYS):
         return False
     if seen.thin_over or seen.dense_detail:
         return not seen.dense_detail
-    if _are_averages(recent[:-1], recent[-1:]):
-        return True
-    if len(days) >= HISTORY_LIMIT:
-        return _step(days) < WEEK_DAYS
     is_cut = any(low <= _span(days) <= high for low, high in DETAIL_SPANS)
     return is_cut or not (_are_month_starts(days) or _are_weekly(days))
 
@@ -152,12 +148,8 @@ def _are_weekly(days: NDArray[np.datetime64]) -> bool:
     return bool((np.diff(days).astype(int) % 7 == 0).all())
 
 
-def _are_averages(history: Observations, latest: Observations) -> bool:
-    """Return whether most values have more decimals than anybody publishes, and the latest one, told apart, has not."""
-    return _are_worked_out(history) and not _are_worked_out(latest)
-
-
 def _are_worked_out(found: Observations) -> bool:
+    """Return whether most values have more decimals than anybody publishes."""
     values = found.values[~np.isnan(found.values)]
     return len(values) > 0 and bool(np.mean(decimals_of(values) >= WORKED_OUT) > 0.5)
 

@@ -63,11 +63,10 @@ def test_one_of_any_length_in_the_usual_steps_is_taken_as_it_is(recent):
     assert not detail_may_be_thin(recent, NOTHING_SEEN)
 
 
-def test_values_worked_out_beside_a_latest_one_that_is_not_may_be_averages():
+def test_first_days_of_months_beside_a_latest_one_of_another_day_may_be_averages():
     days = month_starts(241).times.astype("datetime64[D]").tolist()
-    averages = np.sqrt(np.arange(241) + 2.0)
-    assert not detail_may_be_thin(series(days, averages), NOTHING_SEEN), "the latest has as many decimals"
-    assert detail_may_be_thin(series(days, [*averages[:-1], 15.5]), NOTHING_SEEN)
+    assert not detail_may_be_thin(series(days), NOTHING_SEEN)
+    assert detail_may_be_thin(series([*days, NEWEST]), NOTHING_SEEN)
 
 
 def test_after_a_full_daily_one_others_are_taken_as_they_are_until_something_was_thinned_out():
