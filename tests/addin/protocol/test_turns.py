@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import orjson
 import pytest
 
 from addin.protocol.batch import Batches, calls_in_turns
 from addin.protocol.limits import BatchLimits
 from addin.protocol.response_cache import ResponseCache
+from tests.turns import counted_turns
 from tests.udfs.parts.asking import session_on
 
 CELLS = 10_000
@@ -26,20 +25,11 @@ LEAST = {
 
 @pytest.mark.parametrize("name", LEAST)
 async def test_a_large_batch_lets_others_have_their_turns(service, name):
-    turns = 0
-
-    async def other() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
     least, calls = LEAST[name]
     async with session_on(service) as session:
         batches = Batches(session, ResponseCache(2**26), deadline_s=60)
         await batches.answer([b'["SIGNALS"]', b'["SIGNAL","us-cpi"]'])
-        task = asyncio.ensure_future(other())
-        answers = await batches.answer(await calls_in_turns(orjson.dumps({"calls": calls}), BatchLimits()))
-        task.cancel()
+        async with counted_turns() as turns:
+            answers = await batches.answer(await calls_in_turns(orjson.dumps({"calls": calls}), BatchLimits()))
     assert len(orjson.loads(answers.text)) == len(calls)
-    assert turns >= least
+    assert turns.count >= least

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataservice.client.unknown_names import MOST_TRIED_AT_ONCE, TRUST
+from tests.turns import counted_turns
 from udfs.engine.scheduler import few_first, side_by_side
 
 
@@ -26,22 +27,13 @@ async def test_no_more_than_so_many_are_under_way_and_answers_keep_their_order()
 
 
 async def test_work_that_waits_for_nothing_lets_others_go_first():
-    turns = 0
-
-    async def other():
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
     async def ask(number):
         return number
 
-    task = asyncio.ensure_future(other())
     seconds = iter(range(10_000))
-    await side_by_side(ask, range(100), at_a_time=1, timer=lambda: next(seconds))
-    task.cancel()
-    assert turns > 90
+    async with counted_turns() as turns:
+        await side_by_side(ask, range(100), at_a_time=1, timer=lambda: next(seconds))
+    assert turns.count > 90
 
 
 async def test_a_failure_is_raised():

@@ -1,7 +1,6 @@
 """A range of many cells is worked on in turns: other tasks go on meanwhile, and the results are the same."""
 
-import asyncio
-
+from tests.turns import counted_turns
 from tests.udfs.parts.reader import MemoryReader
 from udfs.engine.batch import Batch, Run, needed
 from udfs.engine.effects import STEPS_A_TURN, gather
@@ -20,22 +19,13 @@ async def nested(count):
 
 
 async def test_a_long_gather_lets_others_go_first():
-    turns = 0
-
-    async def other():
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    task = asyncio.ensure_future(other())
     batch, run = Batch(NoReader(), 0.0), Run(gather([doubled(number) for number in range(40 * STEPS_A_TURN)]))
-    batch.begin(run)
-    assert run.asking is not None
-    await batch.end()
-    task.cancel()
+    async with counted_turns() as turns:
+        batch.begin(run)
+        assert run.asking is not None
+        await batch.end()
     assert run.result == [2 * number for number in range(40 * STEPS_A_TURN)]
-    assert turns >= 39
+    assert turns.count >= 39
 
 
 async def test_turns_inside_of_turns_end_with_the_same_results():

@@ -1,6 +1,5 @@
 """What watches a backend from outside: metrics, ids of requests, a log for machines."""
 
-import asyncio
 import io
 import logging
 
@@ -11,6 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from addin.backend.operation.metrics import Metrics
 from addin.config.json_log import FIELDS, REQUEST_ID, JsonFormatter
 from tests.addin.backends import backend_of
+from tests.turns import counted_turns
 
 
 def metrics_of(backend):
@@ -39,18 +39,9 @@ def test_metrics_count_responses_cells_and_requests(service, tmp_path):
 
 
 async def test_the_errors_of_a_large_batch_are_counted_in_turns():
-    turns = 0
-
-    async def other():
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    task = asyncio.ensure_future(other())
-    await Metrics().answered([b'{"error":"#N/A","message":"x","kind":"quota"'] * 200_000, 0)
-    task.cancel()
-    assert turns > 1
+    async with counted_turns() as turns:
+        await Metrics().answered([b'{"error":"#N/A","message":"x","kind":"quota"'] * 200_000, 0)
+    assert turns.count > 1
 
 
 def test_errors_are_counted_by_kind_and_an_outage_is_seen_where_it_begins_and_ends(service, tmp_path, caplog):
