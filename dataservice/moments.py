@@ -94,7 +94,7 @@ def in_order(times: Times) -> tuple[Times, Rows | None]:
 
 
 def of_axis(work: Callable[[Times], T], times: Times) -> T:
-    """What `work` makes of a column of times: of one that many series share once for all of them."""
+    """Return what `work` makes of a column of times: of one that many series share once for all of them."""
     known = _worked_out.get(id(times))
     if known is None:
         return work(times)

@@ -91,7 +91,7 @@ class Observations:
 
     @property
     def lacks_values(self) -> bool:
-        """Whether any of them has no value."""
+        """Return whether any of them has no value."""
         return bool(np.isnan(np.minimum.reduce(self.values, initial=np.inf)))
 
     def __len__(self) -> int:

@@ -86,7 +86,7 @@ def errors_in(answer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def as_argument(value: Any) -> Any:
-    """What the calculation engine gives to a call of ours, as hosts send it: an error is its code.
+    """Return what the calculation engine gives to a call of ours, as hosts send it: an error is its code.
 
     >>> as_argument([["us-cpi", {"error": "#DIV/0!"}]])
     [['us-cpi', '#DIV/0!']]

@@ -162,5 +162,5 @@ def _most_a_day(known: Observations) -> int:
 
 
 def _least_step_days(known: Observations) -> int:
-    """How close to each other, in whole days, two observations are anywhere; at least 1."""
+    """Return how close to each other, in whole days, two observations are anywhere; at least 1."""
     return max(1, int(np.diff(known.times.astype("datetime64[D]")).astype(int).min()))

@@ -68,7 +68,7 @@ async def pages_of_window(
     max_pages: int | None = None,
     exists: Callable[[], Awaitable[bool]] | None = None,
 ) -> AsyncIterator[Pulled]:
-    """What has arrived of a window of observations after each of its pages, one request each.
+    """Yield what has arrived of a window of observations after each of its pages, one request each.
 
     Some services refuse a window that begins before its series; `exists` tells whether there is one at all.
     Raises `TooManyPagesError` instead of asking for too many, as soon as the service tells how many there are.

@@ -173,7 +173,7 @@ class Overview:
                 return ONE
 
     async def _detail_cost(self, resource: SignalResource, after: Refresh | None, now: float) -> Cost:
-        """What the answer about a signal costs whose detail may be a 404: then a window tells the same."""
+        """Return what the answer about a signal costs whose detail may be a 404: then a window tells the same."""
         slug = resource.slug
         others_have = self._evidence.now.details_of_dots
         state = await self._cache.window_only.state(slug, now, self._rules(after, now), others_have=others_have)

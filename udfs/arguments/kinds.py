@@ -225,7 +225,7 @@ def refuse_error(raw: Any, name: str) -> None:
 
 
 def _code_of(error: CellError) -> str:
-    """What a cell with an error shows; one that is not ours has its code as its message."""
+    """Return what a cell with an error shows; one that is not ours has its code as its message."""
     return error.message if error.message in CELL_ERRORS else str(error.code)
 
 

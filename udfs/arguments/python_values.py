@@ -38,7 +38,7 @@ def plain(value: Any, *, first_of_period: bool = False) -> Any:
 
 
 def unreadable(value: Any, error: Exception) -> ArgumentError:
-    """What is wrong with a value of a program's own class that raises where it is looked at."""
+    """Return what is wrong with a value of a program's own class that raises where it is looked at."""
     return ArgumentError(f"a {type(value).__name__[:60]} cannot be read: it raises {type(error).__name__}")
 
 

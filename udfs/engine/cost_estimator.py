@@ -161,7 +161,7 @@ class CostEstimator:
         return {subject: _together(reads) + self._again(reads) for subject, reads in subjects.items()}
 
     def _again(self, reads: Sequence[tuple[Resource[Any], Cost]]) -> Cost:
-        """What an empty window may cost beside: the old detail that contradicts it is asked for once more."""
+        """Return what an empty window may cost beside: the old detail that contradicts it is asked for once more."""
         windows = [resource for resource, _ in reads if isinstance(resource, HistoryResource)]
         if self._guess is not Guess.EMPTY or not windows or len(windows) < len(reads):
             return NOTHING
@@ -239,7 +239,7 @@ class CostEstimator:
         return guessed(resource, self._guess, self._now) if known is None else known.value
 
     def _is_thin(self, slug: str) -> bool:
-        """Whether a detail was read before that tells no more than its newest row."""
+        """Return whether a detail was read before that tells no more than its newest row."""
         detail = self._foreseen.get(SignalResource(slug)) if self._guess is Guess.THIN else None
         return detail is not None and not len(detail.value.history)
 

@@ -168,7 +168,7 @@ async def history_columns(
     today: date,
     now: float,
 ) -> History:
-    """What `SIGNAL_HISTORY` lays out as a table; raises the first error where every column has one."""
+    """Return what `SIGNAL_HISTORY` lays out as a table; raises the first error where every column has one."""
     own = {name: value for name, value in (options or {}).items() if name in TableOptions.__slots__}
     shown, vintage = TableOptions(**own), Vintage.given(options, today)
     if not slug:

@@ -103,7 +103,7 @@ def _asked_first(slug: str, _field: str, _at: date | None, options: object) -> S
 
 
 def _told_by(answer: Answer[SignalDetail], _slug: str, field: str, at: date | None, options: object) -> Any:
-    """What the answer about a signal tells by itself; `MORE` where that is not enough."""
+    """Return what the answer about a signal tells by itself; `MORE` where that is not enough."""
     name, detail = field.casefold(), answer.value
     if name in OWN:
         return getattr(detail.signal, name)

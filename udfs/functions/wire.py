@@ -181,7 +181,7 @@ async def about(
 
 
 def is_locked(client: AsyncClient) -> bool:
-    """Whether the key is known to have the Free plan, which the wire is not part of."""
+    """Return whether the key is known to have the Free plan, which the wire is not part of."""
     return client.quota_now is not None and client.quota_now.tier.casefold() == "free"
 
 

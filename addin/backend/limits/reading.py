@@ -127,7 +127,7 @@ class TimedProtocol(H11Protocol):
 
     @property
     def _is_answered_early(self) -> bool:
-        """Whether the answer has left, and the body still comes."""
+        """Return whether the answer has left, and the body still comes."""
         return self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY
 
     def _take(self, data: bytes) -> None:

@@ -19,13 +19,13 @@ class BackendMeasures:
     answers_s: float = 0.0
 
     def service_s_since(self, before: BackendMeasures) -> float:
-        """How long an answer of the service took since then to begin; 0 where there was none."""
+        """Return how long an answer of the service took since then to begin; 0 where there was none."""
         count = self.answers - before.answers
         return (self.answers_s - before.answers_s) / count if count else 0.0
 
 
 async def measured(http: httpx.AsyncClient) -> BackendMeasures:
-    """What the backend tells now."""
+    """Return what the backend tells now."""
     response = await http.get("/metrics")
     told = dict(line.rsplit(" ", 1) for line in response.text.splitlines() if line.startswith("addin_"))
     if "addin_memory_bytes" not in told:

@@ -167,7 +167,7 @@ class _Load:
         return found
 
     def _queue(self, name: str, times: Times) -> str:
-        """What users of a round waited for, if that was a queue."""
+        """Return what users of a round waited for, if that was a queue."""
         median_s, shortest_s = times.percentile(50), min(times.seconds)
         if len(times.seconds) == 1 or median_s - shortest_s < QUEUE_PART * median_s:
             return ""

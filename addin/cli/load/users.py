@@ -112,7 +112,7 @@ def user_of(key: str | None, cells: int, slugs: Sequence[str], today: date) -> U
 
 
 def arrivals(users: int, within_s: float) -> list[float]:
-    """When so many users come `within_s` in the morning: most of them in its middle, or all at once.
+    """Return when so many users come `within_s` in the morning: most of them in its middle, or all at once.
 
     >>> [round(each, 1) for each in arrivals(5, 60.0)]
     [10.8, 22.1, 30.0, 37.9, 49.2]

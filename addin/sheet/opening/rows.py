@@ -88,7 +88,7 @@ def _make_independent(sheet: Sheet, styled: Sequence[tuple[float, float, float]]
 
 
 def _typed(sheet: Sheet, spot: Spot, cell: etree._Element, formulas: Mapping[Spot, str]) -> str | None:
-    """What a cell holds, as the component has it when it is typed."""
+    """Return what a cell holds, as the component has it when it is typed."""
     if len(cell) and cell[0].tag == _F:
         formula = formulas.get(spot, "")
         return f"={formula.replace('_xlfn.', '', 1).replace('#REF!', '#REF')}" if formula else None

@@ -168,7 +168,7 @@ class Archive:
         return False
 
     async def _begin(self, slug: str, first: FirstLook, then: Callable[[], Put] | None) -> bool:
-        """Whether the log began with this look: none is looked for where there likely is none."""
+        """Return whether the log began with this look: none is looked for where there likely is none."""
         name = self._name_of(slug)
         if name is None:
             return False

@@ -68,7 +68,7 @@ class Answer(msgspec.Struct, Generic[T_co], frozen=True):
 
     @property
     def is_expired(self) -> bool:
-        """Whether a forced refresh asked for everything anew after this came."""
+        """Return whether a forced refresh asked for everything anew after this came."""
         return self.fresh_until < self.fetched_at
 
     def expired(self, now: float) -> Self:

@@ -264,11 +264,11 @@ class DoubtfulDetails:
         return newest_alone(detail)
 
     def told(self, slug: str) -> Observations:
-        """What the recent history said that is not relied on."""
+        """Return what the recent history said that is not relied on."""
         return self._told.get(slug, Observations.empty())
 
     def proven(self, slug: str) -> Observations:
-        """What the recent history said, if windows said the same."""
+        """Return what the recent history said, if windows said the same."""
         return self.told(slug) if slug in self._proven else Observations.empty()
 
     def proves(self, slug: str, found: Observations) -> bool:
@@ -277,7 +277,7 @@ class DoubtfulDetails:
         return days_over(told) > LONG_DAYS and tells_alike(told, found)
 
     def contradicted(self, slug: str, found: Observations) -> bool:
-        """Whether a window shows days that the recent history left out; one that shows the same proves it."""
+        """Return whether a window shows days that the recent history left out; one that shows the same proves it."""
         told = self.told(slug)
         if tells_alike(told, found):
             self._proven[slug] = None

@@ -107,7 +107,7 @@ def said_in(content: Any) -> str:
 
 
 def part_in(beside: Mapping[str, Any]) -> str:
-    """What an answer says beside its records of others that are missing; empty if it does not."""
+    """Return what an answer says beside its records of others that are missing; empty if it does not."""
     for name in ("errors", "error"):
         told = beside.get(name)
         told = told[0] if isinstance(told, list) and told else told

@@ -113,11 +113,6 @@ class Pulled:
         return self.arrived.between(self.window.start, self.window.end)
 
     @property
-    def next_start(self) -> date | None:
-        """The day from which the next page is asked for."""
-        return None if self.next is None else self.next.start
-
-    @property
     def complete(self) -> bool:
         """Return whether every page has arrived."""
         return self.next is None
@@ -211,7 +206,7 @@ class Pulled:
         return result if page.rows < evidence.newest_rows else replace(result, next=_look_back(result))
 
     def _contradicted(self, page: ObservationsPage, position: Position, evidence: Evidence, asked: date | None) -> str:
-        """What this page says against the one before it, where both count what lies behind the day asked for.
+        """Return what this page says against the one before it, where both count what lies behind the day asked for.
 
         A total that is the same for another day counts something else.
         """

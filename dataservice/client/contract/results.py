@@ -178,7 +178,7 @@ def newest_first(records: Sequence[R_co]) -> tuple[R_co, ...]:
 
 
 def places(records: Sequence[Record]) -> list[datetime]:
-    """When each record was published; without a time, that of the record before it as the service gave them.
+    """Return when each record was published; without a time, that of the record before it as the service gave them.
 
     The records at the beginning take it from the first that has one.
     """
@@ -188,7 +188,7 @@ def places(records: Sequence[Record]) -> list[datetime]:
 
 
 def published(record: Record) -> datetime | None:
-    """When a post or wire item was published; None where its text is no time."""
+    """Return when a post or wire item was published; None where its text is no time."""
     try:
         moment = datetime.fromisoformat(record.field("published_at"))
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -236,7 +236,7 @@ class CircuitBreaker:
             self._endpoints[endpoint] = OpenBreaker(error, now + NEGATIVE_TTL_S)
 
     def _key_opens_others(self) -> None:
-        """What was refused with 401 before a good answer came was not about the key."""
+        """Tell what was refused with 401 before a good answer came as refused by itself: it was not about the key."""
         for about in self._unauthorized:
             for one in (about, HistoryResource(about.slug)) if isinstance(about, SignalResource) else ():
                 if (found := self._resources.get(one)) is not None and isinstance(found.error, AuthenticationError):

@@ -63,7 +63,7 @@ FAILURES = (aiohttp.ClientError, ValueError, OSError)
 
 
 def as_httpx(error: Exception, proxy: str = "") -> Exception:
-    """What aiohttp raised as an error of httpx, to be raised behind the handler: its own repr may hold the key.
+    """Return what aiohttp raised as an error of httpx, to be raised behind the handler: its own repr may hold the key.
 
     `proxy` is the name of the one that is used. The time-out of the caller's own limit stays what it is.
     """

@@ -117,11 +117,6 @@ class Keys:
         with self._database.writing() as connection:
             connection.execute(change.values(revoked_at_us=microseconds(self._clock())))
 
-    def spend(self, record: KeyRecord) -> int | None:
-        """The requests left after spending one, or None when the month's cap was already reached."""
-        counted = self.count(record)
-        return None if counted is None else record.cap - counted.used
-
     def account(self, record: KeyRecord) -> Account:
         """Return where a request of now is counted."""
         return Account(record.key_hash, month_of(self._clock()), record.cap)

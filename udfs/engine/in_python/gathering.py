@@ -73,7 +73,7 @@ class _Together:
 
     @property
     def count(self) -> int:
-        """How many calls wait here."""
+        """Return how many calls wait here."""
         return len(self._waiting)
 
     def begin(self, run: Run) -> bool:

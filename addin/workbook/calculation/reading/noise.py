@@ -139,13 +139,13 @@ _ROUNDINGS = {_DIGITS_MARK: _IN_15_DIGITS, _RESIDUE_MARK: _WITHOUT_RESIDUE}
 
 
 def _moved(mark: str, of: str, switch: str) -> str:
-    """What a marked result is: rounded, moved to a side unless only its rounding counts, or as it is."""
+    """Return what a marked result is: rounded, moved to a side unless only its rounding counts, or as it is."""
     beside = _VARIABLE if mark in _ROUNDINGS else f"{_VARIABLE}*(1+({switch})*{_size(mark, of):.3E})"
     return f"IF({switch}={Move.ROUNDED:d},{_ROUNDINGS.get(mark, _ROUNDED)},{beside})"
 
 
 def _size(mark: str, of: str) -> float:
-    """How far a marked result is moved: between half of what programs differ by, and all of it."""
+    """Return how far a marked result is moved: between half of what programs differ by, and all of it."""
     return (HARDLY if mark == _MARK else BARELY) * (0.5 + crc32(of.encode()) / 2**33)
 
 

@@ -45,7 +45,7 @@ class WindowOnly:
         self._noted: LRUCache[str, Entry | None] = LRUCache(MAX_NOTED)
 
     async def lacks_detail(self, slug: str, now: float, rules: Freshness) -> bool:
-        """Whether asking for the detail would likely be in vain; the store is looked into once a process."""
+        """Return whether asking for the detail would likely be in vain; the store is looked into once a process."""
         if slug not in self._noted:
             await self._look_up(slug)
         return _holds(self._noted.get(slug), now, rules)

@@ -82,7 +82,7 @@ def parts_of(window: Window, today: date, most_days: int) -> list[Window]:
 
 
 def days_of(window: Window, today: date) -> int:
-    """How many days a window has up to today."""
+    """Return how many days a window has up to today."""
     return (min(window.end, today) - window.start).days + 1
 
 

@@ -80,13 +80,13 @@ def _is_in_capitals(body: bytes) -> bool:
 
 
 def envelope(looks: Looks, name: str) -> Finding:
-    """What the records of an answer stand in."""
+    """Return what the records of an answer stand in."""
     where = looks.stands_in(name)
     return Finding(f"{name}: stands in", "data", where, READ, differs=where != "data")
 
 
 def detail(looks: Looks) -> Iterator[Finding]:
-    """How a signal, its latest observation and its recent history are told."""
+    """Yield how a signal, its latest observation and its recent history are told."""
     content, fields = looks.content("detail"), looks.detail()
     if not fields:
         return

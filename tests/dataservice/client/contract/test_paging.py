@@ -35,8 +35,8 @@ def serve(whole: Observations, window: Window, start: date, size: int, *, says_t
 
 def pull(whole: Observations, window: Window, size: int, *, says_total: bool) -> Pulled:
     pulled = Pulled.begin(window)
-    while pulled.next_start is not None:
-        pulled = pulled.with_page(serve(whole, window, pulled.next_start, size, says_total=says_total))
+    while pulled.next is not None:
+        pulled = pulled.with_page(serve(whole, window, pulled.next.start, size, says_total=says_total))
     return pulled
 
 
@@ -127,8 +127,8 @@ def test_parts_are_pulled_as_one_where_that_takes_fewer_requests():
 @pytest.mark.parametrize("size", [50, 100, 365, 500, 1_000])
 def test_pages_of_a_common_size_are_followed_where_the_service_says_nothing_of_size_and_rest(size):
     whole, pulled = series([24 * day for day in range(1_234)]), Pulled.begin(Window())
-    while pulled.next_start is not None:
-        page = whole.between(pulled.next_start, None)[:size]
+    while pulled.next is not None:
+        page = whole.between(pulled.next.start, None)[:size]
         pulled = pulled.with_page(ObservationsPage(page, len(page)))
     assert pulled.observations == whole
 
@@ -211,7 +211,7 @@ def test_pages_that_begin_with_the_newest_are_refused_because_the_oldest_would_n
 def test_a_page_that_says_nothing_is_asked_on_and_ends_where_nothing_comes():
     page = ObservationsPage(series([0, 24, 48]), 3)
     pulled = Pulled.begin(Window()).with_page(page)
-    assert pulled.next_start == date(2024, 1, 3)
+    assert pulled.next.start == date(2024, 1, 3)
     again = ObservationsPage(series([48]), 1)
     assert pulled.with_page(again).complete
 

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from dataservice.server import Store
+from dataservice.server.db.keys import KeyRecord
 from tests.embedded import EmbeddedService
 
 CALLERS = 50
@@ -73,26 +74,32 @@ def test_a_spent_key_is_told_so_with_nothing_remaining(service: EmbeddedService)
         assert client.get("/openapi.json").status_code == 200
 
 
+def used_after(store: Store, record: KeyRecord) -> int | None:
+    """How many requests are used after one more; None where it was refused."""
+    counted = store.keys.count(record)
+    return None if counted is None else counted.used
+
+
 def test_a_new_month_brings_a_new_allowance(tmp_path):
     clock = Clock(datetime(2026, 8, 31, 23, 59, 59, tzinfo=UTC))
     with Store(tmp_path / "service.db", clock=clock) as store:
         record = store.keys.find(store.create_key(cap=1))
-        assert [store.keys.spend(record), store.keys.spend(record)] == [0, None]
+        assert [used_after(store, record), used_after(store, record)] == [1, None]
         clock.now = datetime(2026, 9, 1, tzinfo=UTC)
-        assert [store.keys.spend(record), store.keys.spend(record)] == [0, None]
+        assert [used_after(store, record), used_after(store, record)] == [1, None]
 
 
 def test_keys_have_allowances_of_their_own(tmp_path):
     with Store(tmp_path / "service.db") as store:
         one, other = (store.keys.find(store.create_key(cap=2)) for _ in range(2))
-        assert [store.keys.spend(one), store.keys.spend(one), store.keys.spend(one)] == [1, 0, None]
-        assert store.keys.spend(other) == 1
+        assert [used_after(store, one), used_after(store, one), used_after(store, one)] == [1, 2, None]
+        assert used_after(store, other) == 1
 
 
 def test_counts_survive_a_restart(tmp_path):
     with Store(tmp_path / "service.db") as store:
         key = store.create_key()
-        store.keys.spend(store.keys.find(key))
+        store.keys.count(store.keys.find(key))
     with Store(tmp_path / "service.db") as store:
         assert store.usage(key) == 1
 

@@ -101,7 +101,7 @@ def test_what_a_directory_no_longer_holds_is_gone_after_an_import(store, folder)
 
 def test_keys_and_counts_stay_when_data_are_replaced(store, folder):
     key = store.create_key()
-    store.keys.spend(store.keys.find(key))
+    store.keys.count(store.keys.find(key))
     import_directory(store, folder)
     assert store.usage(key) == 1
 
