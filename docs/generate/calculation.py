@@ -37,12 +37,20 @@ from tests.attack.workbooks.excel_lines.lines import FORMULA, Line, is_right, re
 MEASURED = Path(__file__).parents[2] / "addin" / "workbook" / "calculation" / "functions.json"
 BOOKS = Path(__file__).resolve().parents[3] / "shared" / "truth" / "books"
 LINES_AT_ONCE = 200
+_NO_FUNCTION = {"error": "#NAME?"}
 _MANY = object()
 """Stands for several values: which of them Excel showed depends on a place that the line does not tell."""
 
 
 class _AnyName:
     """Lets every name stand for itself."""
+
+    def is_defined(self, _text: str, /) -> bool:
+        """Never: each stands for what it stands for in the formula."""
+        return False
+
+    def lambda_of(self, _text: str, /) -> None:
+        """Never."""
 
     def name(self, text: str) -> Replacement:
         """The name itself."""
@@ -110,7 +118,12 @@ def _judged(lines: Sequence[Line]) -> Iterator[tuple[Shape, bool]]:
     """What each line does, and whether the engine came to what Excel showed; but for lines that tell too little."""
     for line, shown in zip(lines, worked_out(lines), strict=True):
         shape = shape_of_line(line)
-        if shown is _MANY or shape.refused or shape.functions & (DEPENDS_ON_THE_PROGRAM | RANDOM):
+        if (
+            line.excel == _NO_FUNCTION
+            or shown is _MANY
+            or shape.refused
+            or shape.functions & (DEPENDS_ON_THE_PROGRAM | RANDOM)
+        ):
             continue
         if shape.uses and not shape.spills and not _depends_on_place(shape) and not is_lost(shape, shown):
             yield shape, is_right(to_cell(shown), line.excel)

@@ -50,6 +50,7 @@ FINDS_UNPROVEN = "it finds its cells while it calculates, and some are left as t
 NOT_REPRODUCED = "the value in the file could not be worked out from the other values in it"
 NOT_ANSWERED = "a call of ours in it was not answered"
 SEVERAL_VALUES = "a function in it gets an area where engines take one value"
+NO_SHEET = "it refers to a sheet that is not there"
 HIDDEN_ROWS = "it may leave out rows that are hidden or filtered"
 
 
@@ -254,6 +255,12 @@ class BookCalculation:
         """Return why a formula is not even tried; empty where it is."""
         shape = formula.shape
         why = self._shape_refusal(shape)
+        if (
+            not why
+            and "!" in formula.formula.text
+            and not all(self._book.has_sheet(sheet) for sheet, _ in formula.areas)
+        ):
+            why = NO_SHEET
         if not why and shape.single and not all(map(_is_one_cell, map(formula.references.__getitem__, shape.single))):
             why = SEVERAL_VALUES
         return why or ("" if formula.place in self._compared else _differs(shape))

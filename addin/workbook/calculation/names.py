@@ -29,7 +29,8 @@ MAX_DEPTH = 8
 """How many names may stand behind one another."""
 
 _TABLE = re.compile(r"(?P<name>[^\[]*)\[(?P<inside>.*)\]", re.DOTALL)
-_PART = re.compile(r"\[((?:[^\[\]']|'.)*)\]\s*(?:([,:])\s*)?", re.DOTALL)
+_PART = re.compile(r"(?:\[((?:[^\[\]']|'.)*)\]|([^\[\],:#@'\s][^\[\],:']*))\s*(?:([,:])\s*)?", re.DOTALL)
+_LAMBDA = re.compile(r"=?\s*(?:_xlfn\.)?LAMBDA\(", re.IGNORECASE)
 _ESCAPED = re.compile(r"'(.)", re.DOTALL)
 
 
@@ -47,6 +48,12 @@ class BookNames:
         """Return whether the book has a name or a table of this name."""
         return self.book.definition(text, self.sheet) is not None or text.casefold() in self.tables
 
+    def lambda_of(self, text: str, /) -> Replacement | None:
+        """Return the LAMBDA that a defined name stands for; None where it stands for anything else."""
+        sheet, _, plain = text.rpartition("!")
+        definition = self.book.definition(plain, self._known(sheet.strip("'")) or self.sheet)
+        return self.name(text) if definition and _LAMBDA.match(definition) else None
+
     def name(self, text: str) -> Replacement:
         """Return what a defined name stands for: an area, or a formula without relative references."""
         sheet, _, plain = text.rpartition("!")
@@ -56,6 +63,8 @@ class BookNames:
             return self._area(table.data) if table else Replacement(refused=f"the name {plain[:60]} is not known")
         if self._depth >= MAX_DEPTH:
             return Replacement(refused=f"the name {plain[:60]} stands for itself")
+        if self._depth and not sheet and definition != self.book.definition(plain, ""):
+            return Replacement(refused=f"the name {plain[:60]} in another one stands for several things")
         shape, references = shape_of(definition.removeprefix("="))
         if not all(map(is_fixed, references)):
             return Replacement(refused=f"the name {plain[:60]} means another place in every cell")
@@ -163,8 +172,8 @@ def _referred(table: Table, inside: str) -> tuple[Area, bool]:
         match = _PART.match(inside, place)
         if match is None:
             raise ValueError(inside)
-        parts.append(_ESCAPED.sub(r"\1", match[1]))
-        links.append(match[2])
+        parts.append(match[2].rstrip() if match[2] else _ESCAPED.sub(r"\1", match[1]))
+        links.append(match[3])
         place = match.end()
     items = {part.casefold() for part in parts if part.startswith("#")}
     columns = [part for part in parts if not part.startswith("#")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from math import frexp
 from typing import Any
@@ -46,6 +47,7 @@ OF_DIFFERENCES = frozenset(
 _NEARLY, _EVENLY = 1e-6, 1e-10
 """Relative distances within which a result that is moved a little may move, and may do so unevenly."""
 
+_RESIDUE = re.compile(r"[0-9]E-1[3-9]", re.IGNORECASE)
 _ROUNDED = 10
 """How much more than moving it rounding may change a result: it moves what the result rests on by less."""
 
@@ -166,6 +168,8 @@ def _doubt_about_value(value: Any, formula: BookFormula) -> str:
             return "its value is what rounding left of an angle, which programs show differently"
         if value and -TINY < value < TINY and (shape.joins_or_subtracts or shape.functions & OF_DIFFERENCES):
             return "its value may be nothing but rounding, which programs show differently"
+    elif type(value) is str and _RESIDUE.search(value) and any(name.startswith("IM") for name in shape.functions):
+        return "a part of its complex number may be nothing but rounding, which programs show differently"
     elif type(value) is str and len(value) > MAX_TEXT:
         return f"its text is longer than the {MAX_TEXT:,} characters that a cell can hold"
     elif isinstance(value, dict):

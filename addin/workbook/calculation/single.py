@@ -52,6 +52,9 @@ class _NoNames:
         """Never."""
         return False
 
+    def lambda_of(self, _text: str, /) -> None:
+        """Never: there is no name."""
+
     def name(self, text: str) -> Replacement:
         """A refusal for every name from outside."""
         return Replacement(refused=f"{text[:60]} {_OUTSIDE}")

@@ -101,6 +101,10 @@ class Book:
             )
         return self._sheets[name]
 
+    def has_sheet(self, name: str) -> bool:
+        """Return whether there is a sheet of this name, in any case."""
+        return name.casefold() in self._folded
+
     def known_name(self, name: str) -> str:
         """The name of a sheet as its tab shows it; raises `Unworkable` where there is none."""
         name = self._folded.get(name.casefold(), name)

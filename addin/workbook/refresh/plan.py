@@ -25,6 +25,7 @@ from addin.formulas.shown_cells import CellReference, cell_reference
 from addin.workbook.calculation.cell_values import as_text
 from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.cellformulas import Formula
 from addin.workbook.ooxml.positions import Spot
 from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.refresh.book_dates import given
@@ -71,7 +72,7 @@ def make_plan(book: Book, namespace: str = "DS", *, calculates: bool = False) ->
                     cells.append(OurCell(sheet.name, spot, formula, parse(formula.text, namespace)))
                 except Unworkable as error:
                     skipped.append(CellNote(where, formula.text, str(error)))
-            elif reference := cell_reference(formula.text):
+            elif reference := _reference(formula):
                 references.append(OurCell(sheet.name, spot, formula, reference))
     parsed = {sheet.name for sheet in book.sheets_with_calls(namespace)}
     for name in book.sheet_names if cells else ():
@@ -95,8 +96,14 @@ def _behind_names(book: Book, namespace: str) -> Iterator[CellNote]:
 def _references_on(book: Book, sheet: str) -> Iterator[OurCell]:
     """The formulas of a sheet without calls that only show another cell."""
     for spot, formula in book.formulas(sheet):
-        if reference := cell_reference(formula.text):
+        if reference := _reference(formula):
             yield OurCell(sheet, spot, formula, reference)
+
+
+def _reference(formula: Formula) -> CellReference | None:
+    """What a formula shows that shows another cell in its own and no other; None for any other formula."""
+    is_one = formula.filled is None or formula.filled.is_cell
+    return cell_reference(formula.text) if is_one else None
 
 
 def _references_to_ours(dependencies: Dependencies, references: list[OurCell]) -> Iterator[OurCell]:

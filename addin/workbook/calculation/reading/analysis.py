@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from addin.formulas.lexer import Token, is_readable, tokens
-from addin.workbook.calculation.functions import our_function, our_prefixes, plain_name, spans_all
+from addin.workbook.calculation.functions import measured, our_function, our_prefixes, plain_name, spans_all
 from addin.workbook.calculation.reading.branches import condition_of
 from addin.workbook.calculation.reading.cautions import (
     CELLS,
@@ -33,7 +33,7 @@ from addin.workbook.calculation.reading.noise import (
     with_powers_as_calls,
     with_tested_differences,
 )
-from addin.workbook.calculation.reading.oddities import OTHER_SIZE, conditions_of, is_same_size
+from addin.workbook.calculation.reading.oddities import OTHER_SIZE, UNKNOWN_FUNCTION, conditions_of, is_same_size
 from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, Node, UnreadableError, parsed
 from addin.workbook.calculation.reading.refusals import hides_references, why_refused
 from addin.workbook.calculation.reading.rounds import (
@@ -96,8 +96,8 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
     except UnreadableError:
         found.refused = "the formula cannot be read"
     if found.refused:  # nobody knows how far it was read; one call too many in it only has it reported
-        found.hides_references = hides_references(read)
-        named = (token.text.removesuffix("(") for token in read if token.kind in ("name", "call"))
+        named = [token.text.removesuffix("(") for token in read if token.kind in ("name", "call")]
+        found.hides_references = hides_references(read) or any(map(names.lambda_of, named))
         prefixes = our_prefixes(namespace)
         found.calls_ours = any(prefix in shape.upper() for prefix in prefixes) or any(map(names.calls_ours, named))
     return found
@@ -285,6 +285,8 @@ class _Reader:
             raise _Refusal(why)
         if name.casefold() in self.known:
             return [f"{_plain_local(node.written)}(", *_joined(map(self.expression, node.arguments)), ")"]
+        if (named := self.names.lambda_of(node.written)) is not None:
+            return [*self._replaced(named), "(", *_joined(map(self.expression, node.arguments)), ")"]
         self.shape.functions.add(name)
         self.shape.uses.add((name, ",".join(map(kind_of, node.arguments))))
         if why := odd_constants(name, node):
@@ -312,6 +314,9 @@ class _Reader:
             self.is_noisy = True
             arguments[place] = in_15_digits(arguments[place]) if self.nudges else arguments[place]
         call: list[Piece] = [f"{name}(", *_joined(arguments), ")"]
+        if name not in measured():  # a function of a macro or an add-in may have this name, and IFERROR hides it
+            asked = ["AND(IFERROR(ERROR.TYPE(", *call, ")<>5,TRUE))"]
+            self.shape.required.append((self._around.alone(asked), UNKNOWN_FUNCTION.format(name)))
         if not is_noisy(name):
             return call
         self.is_noisy = True

@@ -35,6 +35,7 @@ OF_JOINED_TEXTS = frozenset(("CONCATENATE", "CONCAT", "TEXTJOIN", "REPT", "SUBST
 LONGEST_KEY, LONG_PART_OF_KEY, LONG_PART = 255, 100, 10_000
 """Letters: what Excel looks for, what may be a part of longer texts, and of those that do not fit into a cell."""
 
+UNKNOWN_FUNCTION = "no calculation engine knows the function {}"
 UNKNOWN_NAME = "the calculation engine came to #NAME?"
 EMPTY_TEXT = "it reads an empty text that was no result of a formula, which some programs take for a blank cell"
 LONG_KEY = "it looks for a text that may be longer than the 255 letters of which Excel finds any"
@@ -47,6 +48,7 @@ BLANK = "it looks at a blank cell, which programs take differently"
 COUNTS_ODD_TEXTS = "it counts cells with a text that looks like a number, a day or a logical value"
 HARDLY_ANY = "its rate is hardly any, and what rounding left of it programs show differently"
 ONLY_ONE_FAILS = "one engine comes to an error, and another does not"
+MORE_THAN_48_BITS = "it shifts a number to more than 48 bits"
 SPLITS_BY_NOTHING = "it splits a text by nothing"
 MORE_THAN_THE_TEXT = "it looks for a delimiter more often than the text has letters"
 PARTS_OF_DAYS = "it counts parts of days, which programs round differently"
@@ -69,6 +71,7 @@ _OTHER_TILDE = re.compile(r"~(?![*?])")
 _DOUBTFUL_NUMBER = re.compile(
     r"""[-+(\s]*[€£¥₹]\s*[0-9][0-9.,]*[)\s]* | [-+(]*[0-9][0-9.,]*\s*[€£¥₹][)\s]*     # another currency's sign
     | (?![-+$(\s]*[0-9]{1,3}(?:,[0-9]{3})+(?![0-9,]))[-+$(\s]*[0-9]+,[0-9,]*[0-9](?:\.[0-9]*)?[)%\s]*  # odd groups
+    | .*(?![0-9])\d.* | .*[0-9][\u00a0\u2000-\u200b\u202f\u3000]+[0-9].* | %\s*[0-9.,]+     # digits of other scripts
     | [0-9.,]+\s*-\s* | [0-9]+:(?:[6-9][0-9]|[0-9]+:[6-9][0-9]).*""",
     re.VERBOSE,
 )
@@ -80,6 +83,8 @@ def is_doubtful_number(value: Any) -> bool:
 
     >>> [is_doubtful_number(each) for each in ("12,34", "€5", "5 €", "1,2,3", "5-", "1:60", "(1,23)")]
     [True, True, True, True, True, True, True]
+    >>> [is_doubtful_number(each) for each in ("٣", "１２", "1\\u00a0000", "%10")]
+    [True, True, True, True]
     >>> [is_doubtful_number(each) for each in ("1,234", "$1,234.50", "12", "12:30", "2020-01-02", "a,b", "1,234,567")]
     [False, False, False, False, False, False, False]
     """
@@ -221,6 +226,9 @@ def conditions_of(name: str, arguments: Sequence[Sequence[Piece]]) -> Iterator[t
     if name == "TEXTSPLIT":
         for delimiter in filter(None, arguments[1:3]):
             yield ("AND(LEN(", *delimiter, ")>0)"), SPLITS_BY_NOTHING
+    elif name in ("BITLSHIFT", "BITRSHIFT") and len(arguments) == 2:
+        sign = "" if name == "BITLSHIFT" else "-"
+        yield ("AND((", *arguments[0], f")*2^({sign}(", *arguments[1], "))<2^48)"), MORE_THAN_48_BITS
     elif name in ("WORKDAY", "WORKDAY.INTL") and len(arguments) > 1:
         yield ("AND(TRUNC(", *arguments[1], ")=(", *arguments[1], "))"), PARTS_OF_DAYS
     elif name == "FREQUENCY" and len(arguments) == 2:

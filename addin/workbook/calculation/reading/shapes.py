@@ -262,6 +262,10 @@ class Names(Protocol):
         """Return whether the book has a name or a table of this name."""
         ...
 
+    def lambda_of(self, text: str, /) -> Replacement | None:
+        """Return the LAMBDA that a defined name stands for; None where it stands for anything else."""
+        ...
+
     def name(self, text: str) -> Replacement:
         """Return what a defined name stands for."""
         ...
