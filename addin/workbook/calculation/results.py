@@ -164,15 +164,10 @@ def is_lost(shape: Shape, value: Any) -> bool:
 def _doubt_about_value(value: Any, formula: BookFormula) -> str:
     shape = formula.shape
     if type(value) is float:
-        if is_lost(shape, value):
-            return "its value is what rounding left of an angle, which programs show differently"
-        if value and -TINY < value < TINY and (shape.joins_or_subtracts or shape.functions & OF_DIFFERENCES):
-            return "its value may be nothing but rounding, which programs show differently"
-    elif type(value) is str and _RESIDUE.search(value) and any(name.startswith("IM") for name in shape.functions):
-        return "a part of its complex number may be nothing but rounding, which programs show differently"
-    elif type(value) is str and len(value) > MAX_TEXT:
-        return f"its text is longer than the {MAX_TEXT:,} characters that a cell can hold"
-    elif isinstance(value, dict):
+        return _doubt_about_number(value, shape)
+    if type(value) is str:
+        return _doubt_about_text(value, shape)
+    if isinstance(value, dict):
         code = value["error"]
         if is_circle(code):
             return IN_A_CIRCLE
@@ -182,6 +177,22 @@ def _doubt_about_value(value: Any, formula: BookFormula) -> str:
             return CAME_TO_SPILL
         if code == "#CALC!" or (code == "#NAME?" and not all_measured(shape.functions)):
             return f"the calculation engine came to {code}"
+    return ""
+
+
+def _doubt_about_number(value: float, shape: Shape) -> str:
+    if is_lost(shape, value):
+        return "its value is what rounding left of an angle, which programs show differently"
+    if value and -TINY < value < TINY and (shape.joins_or_subtracts or shape.functions & OF_DIFFERENCES):
+        return "its value may be nothing but rounding, which programs show differently"
+    return ""
+
+
+def _doubt_about_text(value: str, shape: Shape) -> str:
+    if _RESIDUE.search(value) and any(name.startswith("IM") for name in shape.functions):
+        return "a part of its complex number may be nothing but rounding, which programs show differently"
+    if len(value) > MAX_TEXT:
+        return f"its text is longer than the {MAX_TEXT:,} characters that a cell can hold"
     return ""
 
 
