@@ -21,7 +21,7 @@ from addin.backend.serving import collect_rarely, listen, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
 from addin.excel import pages
-from benchmarks.cells_in_chromium import OUR_PAGE
+from benchmarks.cells_in_chromium import EXCEL
 from benchmarks.figures.measuring import Row, report
 from benchmarks.series import KEY, slow_service
 from dataservice.client.network.transport import MAX_CONNECTIONS
@@ -104,7 +104,7 @@ def _loaded(browser: Chromium, settings: Settings, key: str, count: int) -> tupl
     with running(app, listen("127.0.0.1", 0)) as url, browser.page(f"{url}/help") as page:
         page.evaluate(f"() => {{ {HOST} }}")
         page.add_script(url=f"{url}/functions.js")
-        page.evaluate(OUR_PAGE)
+        page.evaluate(EXCEL)
         cpu_begun_s = time.process_time()
         first_s, last_s, requests = page.evaluate(LOAD, count)
         cpu_s = time.process_time() - cpu_begun_s

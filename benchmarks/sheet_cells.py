@@ -17,7 +17,7 @@ from addin.config.settings import Settings
 from addin.excel import pages
 from addin.sheet.component import ADVICE, is_here
 from addin.sheet.routes import routes
-from benchmarks.cells_in_chromium import OUR_PAGE, TIMED, different_calls
+from benchmarks.cells_in_chromium import EXCEL, TIMED, different_calls
 from benchmarks.figures.measuring import Row, report
 from benchmarks.figures.results import run_alone
 from benchmarks.figures.served import service_settings
@@ -150,7 +150,7 @@ def _pages(chromium: Chromium, settings: Settings, key: str) -> Iterator[tuple[T
         )
         page.evaluate(f"() => {{ {HOST} }}")
         page.add_script(url=f"{url}/functions.js")
-        page.evaluate(OUR_PAGE)
+        page.evaluate(EXCEL)
         yield ours, page
 
 

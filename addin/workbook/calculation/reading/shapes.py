@@ -64,7 +64,19 @@ DEPENDS_ON_THE_PROGRAM = frozenset(
     (
         *("CELL", "INFO", "GETPIVOTDATA", "CUBEVALUE", "CUBEMEMBER", "CUBESET", "CUBESETCOUNT", "CUBERANKEDMEMBER"),
         *("CUBEKPIMEMBER", "CUBEMEMBERPROPERTY", "WEBSERVICE", "RTD", "DDE", "IMAGE", "STOCKHISTORY", "FORMULATEXT"),
-        *("ISFORMULA", "SHEET", "SHEETS", "TABLE"),
+        *(
+            "ISFORMULA",
+            "SHEET",
+            "SHEETS",
+            "TABLE",
+            "PY",
+            "COPILOT",
+            "TRANSLATE",
+            "DETECTLANGUAGE",
+            "FILTERXML",
+            "PHONETIC",
+        ),
+        *("CALL", "REGISTER.ID", "EUROCONVERT", "IMPORTTEXT", "IMPORTCSV"),
     )
 )
 """Functions of more than values: of a program, a file, a place on a sheet, the text of a formula."""

@@ -96,3 +96,10 @@ async def test_an_array_formula_shows_another_cell_in_all_of_its_cells(service: 
     assert _reasons(await _refreshed(service, book)) == {}
     call, *shown, total = values(book, "Sheet1", "A1", "C1", "D1", "C2", "D2", "C5")
     assert (shown, total) == ([call] * 4, call * 4)
+
+
+@pytest.mark.parametrize("formula", ["IFERROR(_xlfn._xlws.PY(0,1),A1)", 'IFERROR(FILTERXML("<a/>","//a"),A1)'])
+async def test_what_another_program_works_out_is_left(service: EmbeddedService, tmp_path: Path, formula: str):
+    book = make_book(tmp_path / "book.xlsx", {"A1": CALL, "B1": f"={formula}"})
+    [reason] = _reasons(await _refreshed(service, book)).values()
+    assert reason.endswith("depends on more than values")
