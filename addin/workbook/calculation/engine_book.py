@@ -188,6 +188,17 @@ class EngineBook:
         self.engine.evaluate()
         return found
 
+    def with_values(self, values: Mapping[Place, float], seen: Sequence[BookFormula]) -> dict[Place, Any]:
+        """Return what the formulas in `seen` show where other cells hold these values."""
+        formulas = values.keys() & self.live
+        self.put([(sheet, *spot, VALUE, value) for (sheet, spot), value in values.items()])
+        self.engine.evaluate()
+        found = self.values(seen)
+        others = [(*place, self.put_in(place)) for place in values.keys() - formulas]
+        self._put_again(formulas, [(sheet, *spot, VALUE, value) for sheet, spot, value in others])
+        self.engine.evaluate()
+        return found
+
     def switch(self, move: int) -> EngineCell:
         """The cell that moves noisy steps, below all answers; 0 leaves them as they are."""
         return self._answer_sheet, self._next_row, 1, VALUE, float(move)

@@ -7,7 +7,7 @@ same value; or the formula takes no branch and its stored value was reproduced.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
@@ -25,10 +25,14 @@ from addin.workbook.calculation.proving.snapshot import Snapshot
 from addin.workbook.calculation.proving.sorted_lookups import SortedLookups
 from addin.workbook.calculation.reading.oddities import (
     BLANK,
+    COMPARES_NEAR_MISSES,
+    COMPARING,
     INTEREST,
     NO_SPILL,
     OF_SURE_ERRORS,
     ONLY_ONE_FAILS,
+    in_15_digits,
+    is_near_miss,
 )
 from addin.workbook.calculation.results import is_reproduced
 
@@ -108,6 +112,7 @@ class Proof:
         found |= dict.fromkeys(SortedLookups(self._cells, self._shown).uncertain(formulas), NOT_SORTED)
         found |= self._not_given(formulas)
         found |= self._losing_digits(formulas)
+        found |= dict.fromkeys(self._comparing_near_misses(formulas), COMPARES_NEAR_MISSES)
         inputs = DoubtfulInputs(self._cells, self._shown, self._reproduced)
         found |= {each.place: why for each in formulas if (why := inputs.reason(each))}
         found |= {each.place: ONE_CELL_AS_RANGE for each in formulas if _names_one_cell_as_range(each)}
@@ -165,6 +170,17 @@ class Proof:
             for formula, rows in zip(asked, found, strict=True)
             if rows and _is_far(rows[0][0], self._found[formula.place])
         }
+
+    def _comparing_near_misses(self, formulas: Sequence[BookFormula]) -> Iterator[Place]:
+        """Formulas that come to something else where the cells that they read hold no more than 15 digits."""
+        comparing = [each for each in formulas if each.shape.functions & COMPARING]
+        asked = [each for each in comparing if any(self._shown.has(is_near_miss, *area) for area in each.areas)]
+        read = (place for each in asked for area in each.areas for place in self._cells.filled(*area))
+        single = (place for place in read if place not in self._shown.in_arrays)
+        near = {place: in_15_digits(self._shown[place]) for place in single if is_near_miss(self._shown[place])}
+        if near:
+            found = self._cells.with_values(near, asked)
+            yield from (each.place for each in asked if not is_reproduced(self._found[each.place], found[each.place]))
 
     def _needs_judge(self, formula: BookFormula) -> str:
         shape = formula.shape

@@ -20,18 +20,18 @@ class Snapshot:
     def __init__(self, cells: EngineBook, found: Mapping[Place, Any]) -> None:
         self._cells = cells
         self.found = found
-        self._filled: dict[Place, Any] = {}
+        self.in_arrays: dict[Place, Any] = {}
         """What the cells of arrays show."""
         for place, value in found.items():
             if type(value) is list:
-                self._filled |= dict.fromkeys(cells_of_formula(cells.formulas[place])) | _at(place, value)
+                self.in_arrays |= dict.fromkeys(cells_of_formula(cells.formulas[place])) | _at(place, value)
         self._empty_texts: dict[str, CellIndex] = {}
         self._indexes: dict[tuple[Callable[[Any], bool], str], CellIndex] = {}
 
     def __getitem__(self, place: Place) -> Any:
         """The value of a cell as an engine gives it."""
-        if place in self._filled:
-            return self._filled[place]
+        if place in self.in_arrays:
+            return self.in_arrays[place]
         return self.found[place] if place in self.found else self._cells.put_in(place)
 
     def first(self, place: Place) -> Any:
@@ -62,7 +62,7 @@ class Snapshot:
         name = self._cells.book.known_name(area.sheet or sheet)
         key = is_it, name
         if key not in self._indexes:
-            spots = {*self._cells.book.sheet(name).filled(), *(spot for sheet, spot in self._filled if sheet == name)}
+            spots = {*self._cells.book.sheet(name).filled(), *(spot for sheet, spot in self.in_arrays if sheet == name)}
             self._indexes[key] = CellIndex(spot for spot in spots if is_it(self[name, spot]))
         return self._indexes[key].first_inside(area) is not None
 

@@ -31,6 +31,19 @@ OF_KEYS = OF_CRITERIA | {"VLOOKUP", "HLOOKUP", "MATCH", "LOOKUP"}
 """Functions that look for a text, which may not be long in Excel."""
 OF_PATTERNS = OF_CRITERIA | {"VLOOKUP", "HLOOKUP", "MATCH", "XLOOKUP", "XMATCH", "SEARCH", "SEARCHB"}
 """Functions in which `~` makes a letter of a `*` or `?` behind it."""
+COMPARING = OF_PATTERNS | {
+    "LOOKUP",
+    "UNIQUE",
+    "SWITCH",
+    "FREQUENCY",
+    "MODE",
+    "MODE.SNGL",
+    "MODE.MULT",
+    "SORT",
+    "SORTBY",
+}
+"""Functions that compare values as they please, and not as `=` does."""
+_FEW_DIGITS = 12
 OF_JOINED_TEXTS = frozenset(("CONCATENATE", "CONCAT", "TEXTJOIN", "REPT", "SUBSTITUTE"))
 LONGEST_KEY, LONG_PART_OF_KEY, LONG_PART = 255, 100, 10_000
 """Letters: what Excel looks for, what may be a part of longer texts, and of those that do not fit into a cell."""
@@ -55,6 +68,7 @@ PARTS_OF_DAYS = "it counts parts of days, which programs round differently"
 UNSORTED_CLASSES = "it counts by classes that do not rise, which programs show in another order"
 OTHER_TILDE = "its criterion has a ~ in a place where programs read it differently"
 NEARLY_WHOLE = "it reads a number whose first 15 digits are whole, which programs cut off differently"
+COMPARES_NEAR_MISSES = "it compares numbers whose first 15 digits are the same, which programs take for equal or not"
 OTHER_SIZE = "it tests more or fewer cells than it adds up"
 
 _SIGNS = r"[-+($€£¥\s]*"
@@ -158,6 +172,22 @@ def is_nearly_whole(value: Any) -> bool:
     [True, False, False, False, True]
     """
     return type(value) is float and value % 1 != 0 and float(f"{value:.15g}") % 1 == 0
+
+
+def in_15_digits(value: float) -> float:
+    """A number in the 15 digits that a spreadsheet shows of it."""
+    return float(f"{value:.15g}")
+
+
+def is_near_miss(value: Any) -> bool:
+    """Return whether a number is hardly another one than one of few digits, as sums of tenths are.
+
+    >>> [is_near_miss(each) for each in (0.1 + 0.2, 110.00000000000001, 0.3, 1 / 3, 7.0)]
+    [True, True, False, False, False]
+    """
+    if type(value) is not float or in_15_digits(value) == value:
+        return False
+    return len(f"{value:.15g}".partition("e")[0].replace(".", "").strip("-0")) <= _FEW_DIGITS
 
 
 def has_other_tilde(text: Any) -> bool:

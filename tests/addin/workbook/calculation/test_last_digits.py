@@ -122,3 +122,48 @@ async def test_in_a_large_book_equal_numbers_leave_nothing_too(service: Embedded
     report = await _refreshed(service, path)
     assert {cell.cell[1]: cell.unproven for cell in report.unproven} == {(6, 1): NEARLY_WHOLE}
     assert values(path, "Sheet1", "A3", "A4") == [0, 2]
+
+
+NEAR = {"P1": "=0.1+0.2+B1", "P2": 0.3, "P3": "=0.3-0.1+0.1+B1", "P4": 0.5, "Q1": 10, "Q2": 20, "Q3": 30, "Q4": 40}
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "COUNTIF(P1:P4,0.3)",
+        "COUNTIF(P1:P4,P1)",
+        'COUNTIF(P1:P4,">"&P2)',
+        "SUMIF(P1:P4,0.3,Q1:Q4)",
+        'SUMIFS(Q1:Q4,P1:P4,">=0.3",P1:P4,"<=0.3")',
+        'AVERAGEIF(P1:P4,">0.3")',
+        "ROWS(_xlfn.UNIQUE(P1:P4))",
+        '_xlfn.SWITCH(P1,P2,"same","other")',
+        '_xlfn.XLOOKUP(P1,P2:P4,Q2:Q4,"none")',
+        "MATCH(0.3,P1:P4,0)",
+    ],
+)
+async def test_numbers_that_are_equal_to_fifteen_digits_are_not_compared(
+    service: EmbeddedService, tmp_path: Path, formula: str
+):
+    book = make_book(tmp_path / "book.xlsx", CELLS | NEAR | {"H5": ("H5", f"={formula}"), "H6": "=P1+P3+P2*10"})
+    assert [cell.cell[1] for cell in (await _refreshed(service, book)).unproven] == [(5, 8)]
+    assert values(book, "Sheet1", "H5", "P1", "H6") == [None, 0.1 + 0.2, pytest.approx(3.6)]
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [
+        ('COUNTIF(P1:P4,">0.4")', 1),
+        ("SUMIF(Q1:Q4,20,P1:P4)", 0.3),
+        ("SUMIF(Q1:Q4,10,P1:P4)", 0.3),
+        ("_xlfn.MAXIFS(P1:P4,Q1:Q4,10)", 0.3),
+        ("MATCH(0.5,P1:P4,0)", 4),
+        ("VLOOKUP(0.5,P1:Q4,2,FALSE)", 40),
+    ],
+)
+async def test_numbers_that_differ_are_compared_whatever_their_last_digits(
+    service: EmbeddedService, tmp_path: Path, formula: str, value: float
+):
+    book = make_book(tmp_path / "book.xlsx", CELLS | NEAR | {"H5": f"={formula}+B1"})
+    assert (await _refreshed(service, book)).unproven == []
+    assert values(book, "Sheet1", "H5") == [pytest.approx(value)]
