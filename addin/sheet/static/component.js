@@ -160,10 +160,21 @@ export function asExcelShows(sheet) {
 /** Axes name each month once. */
 export function nameMonths() {
   const beforeUpdate = (/** @type {any} */ { options }) => {
-    const time = options.scales?.x?.time;
+    const { time, ticks } = options.scales.x ?? {};
     if (time?.unit === "month") time.displayFormats = { month: "LLL yyyy" };
+    if (ticks?.callback && !ticks.callback.namesOnce) ticks.callback = namedOnce(ticks.callback);
   };
   /** @type {any} */ (globalThis).Chart.register({ id: "named_months", beforeUpdate });
+}
+
+/** The labels without those that say what the one before says. @param {(...given: any[]) => any} label */
+function namedOnce(label) {
+  /** @this {any} @param {number} value @param {number} at @param {any[]} all */
+  const once = function (value, at, all) {
+    const named = label.call(this, value, at, all);
+    return at > 0 && named === label.call(this, all[at - 1].value, at - 1, all) ? "" : named;
+  };
+  return Object.assign(once, { namesOnce: true });
 }
 
 /**

@@ -168,3 +168,18 @@ def test_the_pane_covers_no_cells_and_no_tool_covers_the_pane(chromium, service,
     with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url, width=1024) as page:
         page.press("Search and insert")
         page.until(f"({TOOLS_END})()")
+
+
+def test_the_axis_of_a_chart_of_typed_months_names_each_once(blank):
+    months = ("Jan 2026", "Feb 2026", "Mar 2026", "Apr 2026")
+    blank.put({f"A{row}": month for row, month in enumerate(months, 2)} | {f"B{row}": str(row) for row in range(2, 6)})
+    blank.put({"A1": "Month", "B1": "Sales"})
+    zone = "{ left: 0, right: 1, top: 0, bottom: 4 }"
+    blank.tab.evaluate(f"() => sheet.book.model.selection.selectZone({{ cell: {{ col: 0, row: 0 }}, zone: {zone} }})")
+    blank.run(lambda inner: inner.get_by_text("Insert", exact=True).click())
+    blank.run(lambda inner: inner.get_by_text("Chart", exact=True).first.click())
+    blank.until("Object.values(Chart.instances).some((chart) => chart.scales.x?.ticks.length > 3)")
+    labels = blank.tab.evaluate(
+        "() => Object.values(Chart.instances)[0].scales.x.ticks.map(({ label }) => label).filter(Boolean)"
+    )
+    assert len(labels) == len(set(labels)), labels
