@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import random
 import sys
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 
 import httpx
 import orjson
@@ -39,6 +42,12 @@ class Check:
     previews: int = 0
     figures: Counter[str] = field(default_factory=Counter)
     found: list[str] = field(default_factory=list)
+
+    def add(self, other: Check) -> None:
+        """Count what was found elsewhere."""
+        self.previews += other.previews
+        self.figures += other.figures
+        self.found += other.found
 
     def compare(self, cost: Cost, spent: int, told: int, where: str) -> None:
         """Look at one sheet."""
@@ -83,10 +92,10 @@ async def world(
             check.compare(cost, spent, told, text)
 
 
-async def attack(previews: int, seed: int) -> Check:
-    """Compare so many previews with what is spent."""
+async def attack(previews: int, seed: int, part: int = 0, parts: int = 1) -> Check:
+    """Compare so many previews with what is spent; of so many parts one, so that processes share them."""
     check = Check()
-    for first in range(0, previews, SHEETS_A_WORLD):
+    for first in range(part * SHEETS_A_WORLD, previews, parts * SHEETS_A_WORLD):
         number = seed * 1_000_003 + first
         sheets = min(SHEETS_A_WORLD, previews - first)
         changes = random.Random(number) if first // SHEETS_A_WORLD % 2 else None
@@ -94,12 +103,21 @@ async def attack(previews: int, seed: int) -> Check:
     return check
 
 
+def run_part(previews: int, seed: int, part: int, parts: int) -> Check:
+    """Run one part in a process of its own."""
+    return asyncio.run(attack(previews, seed, part, parts))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--previews", type=int, default=5_000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    check = asyncio.run(attack(given.previews, given.seed))
+    check, parts = Check(), os.cpu_count() or 1
+    with ProcessPoolExecutor(parts, get_context("spawn")) as processes:
+        asked = [processes.submit(run_part, given.previews, given.seed, part, parts) for part in range(parts)]
+        for each in asked:
+            check.add(each.result())
     sys.stdout.write("\n".join([f"{check.previews} previews: {dict(check.figures)}", *check.found[:10], ""]))
     broken = check.figures["too much told"] + check.figures["too little told"] + check.figures["text"]
     conclude(Told(check.previews, wrong=broken, over=check.figures["told"]))
