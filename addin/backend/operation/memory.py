@@ -17,7 +17,7 @@ from addin.backend.state import BackendState
 EVERY_S = 10.0
 """How often it is looked at: what an attack took is back within a minute."""
 
-GROWN_BYTES = 16 * 2**20
+GROWN_BYTES = 4 * 2**20
 """Memory is given back once there is so much more of it: looking for it takes some thousandths of a second."""
 
 _log = logging.getLogger(__name__)

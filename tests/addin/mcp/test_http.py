@@ -92,6 +92,15 @@ CALL = {
 }
 
 
+def test_no_session_is_kept_that_nobody_ends(address, token):
+    with httpx.Client(headers=proof(token)) as http:
+        begun = http.post(address, json=HELLO)
+        assert "mcp-session-id" not in begun.headers
+        assert http.get(address).status_code == http.delete(address).status_code == 405
+        listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        assert len(http.post(address, json=listing).json()["result"]["tools"]) == 8, "which needs none"
+
+
 @pytest.mark.parametrize(
     "sent", ["", "Bearer", "Bearer x", "Basic dXNlcjpwYXNz", "Bearer ds_" + 40 * "0", "Bearer \xe9"]
 )

@@ -3,9 +3,9 @@
 python -m tests.attack.hosted.unread --callers 400
 
 Callers without a key, with made-up keys, with a Free key post batches of 99,000 calls, whole and pending, large books
-to be opened and saved, formulas to be worked out, and calls of agents. `/health` is asked all the time, and a user with
-a key of their own makes nine cells again and again, first alone. The memory of the backend with all its processes is
-looked at all along, and a minute after everybody has left.
+to be opened and saved, formulas to be worked out, calls of agents, and beginnings of sessions that nobody ends.
+`/health` is asked all the time, and a user with a key of their own makes nine cells again and again, first alone. The
+memory of the backend with all its processes is looked at all along, and a minute after everybody has left.
 """
 
 from __future__ import annotations
@@ -98,6 +98,12 @@ def _agent_call() -> bytes:
     return json.dumps(_tool("get_observations", slug="us-10y", start="-40Y", limit=10_000)).encode()
 
 
+def _agent_session() -> bytes:
+    """What begins a session, which nobody ends."""
+    who = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "agent", "version": "1"}}
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": who}).encode()
+
+
 def _distinct() -> bytes:
     return _calls(b'["A%d"]' % number for number in range(60_000))
 
@@ -113,6 +119,7 @@ POSTS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "calculate": ("/sheet/calculate", _slow),
     "agent": ("/mcp", _agent),
     "agent call": ("/mcp", _agent_call),
+    "agent session": ("/mcp", _agent_session),
 }
 CELLS = [["SIGNAL", slug] for slug in ("us-cpi", "us-10y", "btc-usd")] * 3
 
@@ -248,7 +255,7 @@ AGENTS = Program(
     "mcp --http",
     ("/mcp", 405),
     ("/mcp", _tool("get_signal", slugs=[slug for _, slug in CELLS[:3]]), "us-cpi"),
-    ("agent", "agent call"),
+    ("agent", "agent call", "agent session"),
 )
 
 
