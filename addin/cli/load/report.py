@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from addin.cli.load.backend_measures import BackendMeasures, measured
-from addin.cli.load.prediction import in_line, stretched
+from addin.cli.load.prediction import at_once, in_line
 from addin.cli.load.users import IDLE_S, TIMEOUT_S, Times, User, arrivals, timed_round, user_of
 from addin.errors import AddinError
 
@@ -162,7 +162,7 @@ class _Load:
             if name == COLD and plan.within_s:
                 times = in_line(alone_s, few.seconds, arrivals(plan.predicted, plan.within_s))
             else:
-                times = stretched(alone_s, few.seconds, plan.predicted / len(self._users))
+                times = at_once(alone_s, few.seconds, plan.predicted / len(self._users))
             found[name] = Times(times, plan.predicted * plan.cells)
         return found
 
