@@ -42,7 +42,7 @@ def refuse_unknown(environ: Mapping[str, str]) -> None:
         raise SettingsError(f"{'. '.join(told)}. Correct or unset it; all of them: addin check-config")
 
 
-def concerns(settings: Settings, *, has_key: bool) -> list[str]:
+def concerns(settings: Settings, *, has_key: bool, has_metrics_token: bool = False) -> list[str]:
     """Return what is open to others, one sentence each; `has_key` where a key is kept on this server.
 
     >>> concerns(Settings(), has_key=True)
@@ -63,7 +63,10 @@ def concerns(settings: Settings, *, has_key: bool) -> list[str]:
             "whoever reaches this backend spends its key: set oidc_issuer or per_user_keys, or put it behind a sign-in",
         ),
         (is_open and settings.serve_sheet, "whoever reaches this backend may use its sheet (serve_sheet)"),
-        (is_open, "whoever reaches this backend can read /metrics: let the proxy refuse it, or set oidc_issuer"),
+        (
+            is_open and not has_metrics_token,
+            "whoever reaches this backend can read /metrics: set DATA_SERVICE_METRICS_TOKEN, or let a proxy refuse it",
+        ),
         (is_plain, "public_url is no https address: keys and sessions are accepted over https only"),
     )
     return [sentence for holds, sentence in found if holds]

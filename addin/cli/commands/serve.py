@@ -61,7 +61,8 @@ def serve(
     echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
     for line in deployment(settings):
         echo(line)
-    for line in concerns(settings, has_key=settings.per_user_keys and find_key(key_store(settings)) is not None):
+    has_key = settings.per_user_keys and find_key(key_store(settings)) is not None
+    for line in concerns(settings, has_key=has_key, has_metrics_token=bool(app.state.backend.metrics_token)):
         echo(f"Mind: {line}", err=True)
     if settings.public_url or settings.oidc_issuer:
         _tell_what_is_wrong(settings)

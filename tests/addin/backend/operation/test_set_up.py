@@ -25,6 +25,12 @@ def test_what_is_open_is_told(settings, words):
     assert all(word in sentence for word, sentence in zip(words, told, strict=True))
 
 
+def test_metrics_that_need_a_token_are_open_to_nobody():
+    public = Settings(public_url="https://a.example")
+    (told,) = set(concerns(public, has_key=False)) - set(concerns(public, has_key=False, has_metrics_token=True))
+    assert "DATA_SERVICE_METRICS_TOKEN" in told
+
+
 @pytest.mark.parametrize(
     ("variable", "meant"),
     [
