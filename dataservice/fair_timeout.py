@@ -36,7 +36,9 @@ class FairTimeout:
         if timer is None:
             timer = _timers[loop] = _Timer()
         self._timer = timer
-        timer.watch(self, loop.time() + self._seconds, loop)
+        timer.watched[self] = at = loop.time() + self._seconds
+        if at < timer.set_to:
+            timer.set(at, loop)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -62,20 +64,15 @@ class _Timer:
 
     def __init__(self) -> None:
         self.watched: dict[FairTimeout, float] = {}
-        self._set_to = float("inf")
+        self.set_to = float("inf")
 
-    def watch(self, timeout: FairTimeout, at: float, loop: asyncio.AbstractEventLoop) -> None:
-        """Let `timeout` go off at the time `at`."""
-        self.watched[timeout] = at
-        if at < self._set_to:
-            self._set(at, loop)
-
-    def _set(self, at: float, loop: asyncio.AbstractEventLoop) -> None:
-        self._set_to = at
+    def set(self, at: float, loop: asyncio.AbstractEventLoop) -> None:
+        """Go off at the time `at`, the first of all."""
+        self.set_to = at
         loop.call_at(at, self._go_off, at, loop)
 
     def _go_off(self, set_to: float, loop: asyncio.AbstractEventLoop) -> None:
-        if set_to != self._set_to:
+        if set_to != self.set_to:
             return  # an earlier one was set since
         now = loop.time()
         for timeout, at in [(each, at) for each, at in self.watched.items() if at <= now]:
@@ -84,9 +81,9 @@ class _Timer:
                 del self.watched[timeout]
             else:
                 self.watched[timeout] = again_at
-        self._set_to = float("inf")
+        self.set_to = float("inf")
         if self.watched:
-            self._set(min(self.watched.values()), loop)
+            self.set(min(self.watched.values()), loop)
 
 
 _timers: WeakKeyDictionary[asyncio.AbstractEventLoop, _Timer] = WeakKeyDictionary()

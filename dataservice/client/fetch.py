@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import Any, cast
 
 from dataservice.client.cache.answer import Answer
-from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.cache.codec import pack
 from dataservice.client.contract import decode
 from dataservice.client.contract.completeness.catalogue import PulledCatalogue
-from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence, Evidences
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidences
 from dataservice.client.contract.completeness.lists import ListKind, PulledList
-from dataservice.client.contract.paging import (
-    MAX_PAGES,
-    too_many_pages,
-)
+from dataservice.client.contract.paging import too_many_pages
 from dataservice.client.contract.requests import (
     LIST_LIMIT,
     first_request,
@@ -35,9 +31,9 @@ from dataservice.client.contract.resources import (
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, newest_first
 from dataservice.client.fetch_series import SeriesFetcher
-from dataservice.client.network.call_context import CallContext, Meter
-from dataservice.client.network.sender import RequestSender
+from dataservice.client.network.call_context import CallContext
 from dataservice.client.pages import pages_of_catalogue
+from dataservice.client.pull_window import FetchTools
 from dataservice.models import Post, WireItem
 
 
@@ -65,36 +61,27 @@ LISTS: dict[type[Resource[Any]], ListKind] = {
 
 
 class Fetcher:
-    """Fetches resources through `sender` and keeps what arrives in `cache`.
+    """Fetches resources, and keeps what arrives."""
 
-    What pages show of the service's ways is remembered in `evidence`.
-    """
+    def __init__(self, tools: FetchTools) -> None:
+        self._sender = tools.sender
+        self._max_pages = tools.max_pages
+        self._cache = tools.cache
+        self._clock = tools.clock
+        self.evidence = tools.evidence
+        self._series = SeriesFetcher(tools)
 
-    def __init__(
-        self,
-        sender: RequestSender,
-        cache: AnswerCache,
-        read: Callable[[Resource[Any], Meter], Awaitable[Answer[Any]]],
-        learn: Callable[[Evidence], Awaitable[None]],
-        *,
-        clock: Callable[[], float],
-        max_pages: int = MAX_PAGES,
-    ) -> None:
-        self._sender = sender
-        self._max_pages = max_pages
-        self._cache = cache
-        self._clock = clock
-        self.evidence = Evidences()
-        self._series = SeriesFetcher(sender, cache, read, learn, self.evidence, clock=clock, max_pages=max_pages)
-
-    async def fetch(self, resource: Resource[Any], context: CallContext) -> Answer[Any]:
+    def fetch(self, resource: Resource[Any], context: CallContext) -> Coroutine[Any, Any, Answer[Any]]:
         """The answer to `resource`, after as many requests as it takes."""
-        if isinstance(resource, HistoryResource):
-            return await self._series.history(resource, context)
         if isinstance(resource, SignalResource):
-            return await self._series.detail(resource, context)
+            return self._series.detail(resource, context)
+        if isinstance(resource, HistoryResource):
+            return self._series.history(resource, context)
+        return self._other(resource, context)
+
+    async def _other(self, resource: Resource[Any], context: CallContext) -> Answer[Any]:
         value, payload = await self._value(resource, context)
-        return await self._cache.keep(resource, value, payload, self._clock(), ending=context.hand_over)
+        return await self._cache.keep_list(resource, value, payload, self._clock(), ending=context.hand_over)
 
     async def _value(self, resource: Resource[Any], context: CallContext) -> tuple[Any, bytes]:
         """The value and its bytes: what cannot be kept is refused like what cannot be read."""

@@ -72,21 +72,21 @@ class SeriesFetcher(WindowPuller):
 
     async def detail(self, resource: SignalResource, context: CallContext) -> Answer[SignalDetail]:
         """The detail of a signal, after as many requests as it takes to show one source."""
-        value, payload = await self._asked_detail(resource, context)
-        await self._check_windows(resource.slug, value.history, context)
-        value, payload = await self._relied_on(resource.slug, value, payload)
+        asked = self._detail_or_window if resource.may_be_refused else self._detail
+        value, payload = await asked(resource, context)
+        if self._cache.holds_windows(resource.slug):
+            await self._check_windows(resource.slug, value.history, context)
+        if is_sparse(value.history):
+            value, payload = await self._relied_on(resource.slug, value, payload)
+        else:
+            self._evidence.now = after_detail(self._evidence.now, value.history)
         if self._cache.sources.is_apart(resource.slug):
             value = await self._of_windows(resource.slug, value, context)
             payload = pack(value)
-        answer = await self._cache.keep(resource, value, payload, self._clock(), ending=context.hand_over)
-        await self._learn_sources()
+        answer = await self._cache.keep_detail(resource, value, payload, self._clock(), ending=context.hand_over)
+        if self._cache.sources.is_news:
+            await self._learn_sources()
         return answer
-
-    async def _asked_detail(self, resource: SignalResource, context: CallContext) -> tuple[SignalDetail, bytes]:
-        """What the service says of a signal, and the bytes to keep."""
-        if resource.may_be_refused:
-            return await self._detail_or_window(resource, context)
-        return await self._detail(resource, context)
 
     async def _detail(self, resource: SignalResource, context: CallContext) -> tuple[SignalDetail, bytes]:
         """The detail, which is about the very signal that was asked for."""
@@ -165,10 +165,7 @@ class SeriesFetcher(WindowPuller):
         return self._cache.of_windows(slug, detail)
 
     async def _relied_on(self, slug: str, detail: SignalDetail, payload: bytes) -> tuple[SignalDetail, bytes]:
-        """A detail that just arrived, without a history that leaves out days which are known, or may do so."""
-        if not is_sparse(detail.history):
-            self._evidence.now = after_detail(self._evidence.now, detail.history)
-            return detail, payload
+        """A sparse detail that just arrived, without a history that leaves out known days, or may do so."""
         known = self._cache.history_without_detail(slug)
         if known.spans or detail_may_be_thin(detail.history, self._evidence.now):  # else no look into the store
             known = await self._cache.history_at_hand(slug, self._clock())
@@ -188,9 +185,9 @@ class SeriesFetcher(WindowPuller):
         in all of them is another source.
         """
         told = self._told(slug)
-        if not len(told) or self._cache.sources.is_known(slug):
-            return
-        if not (is_sparse(recent) and is_sparse(told) and are_moved(told, recent)):
+        if self._cache.sources.is_known(slug) or not (
+            is_sparse(recent) and is_sparse(told) and are_moved(told, recent)
+        ):
             return
         resource = HistoryResource(slug)
         days = check_window(told)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from typing import Any
@@ -36,7 +36,7 @@ from dataservice.client.contract.completeness.thinning import (
     parts_of,
     shorter_parts,
 )
-from dataservice.client.contract.paging import Pulled, too_many_pages
+from dataservice.client.contract.paging import MAX_PAGES, Pulled, too_many_pages
 from dataservice.client.contract.requests import first_request
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
@@ -53,30 +53,33 @@ from dataservice.models import Signal
 from dataservice.observations import Observations
 
 
-class WindowPuller:
-    """Pulls windows of histories through `sender`, and keeps what arrives in `cache`.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FetchTools:
+    """What a fetch sends its requests through, and where it keeps and looks up answers.
 
-    What pages show of the service's ways is remembered in `evidence`.
+    What pages show of the service's ways is remembered in `evidence`; `learn` keeps it.
     """
 
-    def __init__(
-        self,
-        sender: RequestSender,
-        cache: AnswerCache,
-        read: Callable[[Resource[Any], Meter], Awaitable[Answer[Any]]],
-        learn: Callable[[Evidence], Awaitable[None]],
-        evidence: Evidences,
-        *,
-        clock: Callable[[], float],
-        max_pages: int,
-    ) -> None:
-        self._sender = sender
-        self._cache = cache
-        self._read = read
-        self._learn = learn
-        self._evidence = evidence
-        self._clock = clock
-        self._max_pages = max_pages
+    sender: RequestSender
+    cache: AnswerCache
+    read: Callable[[Resource[Any], Meter], Awaitable[Answer[Any]]]
+    learn: Callable[[Evidence], Awaitable[None]]
+    clock: Callable[[], float]
+    max_pages: int = MAX_PAGES
+    evidence: Evidences = field(default_factory=Evidences)
+
+
+class WindowPuller:
+    """Pulls windows of histories, and keeps what arrives."""
+
+    def __init__(self, tools: FetchTools) -> None:
+        self._sender = tools.sender
+        self._cache = tools.cache
+        self._read = tools.read
+        self._learn = tools.learn
+        self._evidence = tools.evidence
+        self._clock = tools.clock
+        self._max_pages = tools.max_pages
         self._details = DoubtfulDetails()
         self._looked_cut: dict[str, bool] = {}
         """Whether the last window of a signal looked as if it was cut."""
@@ -185,7 +188,7 @@ class WindowPuller:
         known, told = self._cache.memory.get(resource), self._details.proven(slug)
         if known is not None and len(told) > len(known.value.history):
             detail = with_history(known.value, told)
-            await self._cache.keep(resource, detail, pack(detail), known.fetched_at)
+            await self._cache.keep_detail(resource, detail, pack(detail), known.fetched_at)
 
     async def _pull_at_once(
         self,

@@ -13,14 +13,15 @@ from msgspec.structs import replace
 
 from dataservice.client.cache.answer import Answer, Miss, Source
 from dataservice.client.cache.answer_cache import AnswerCache
-from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence, Evidences
 from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.requests import first_request
-from dataservice.client.contract.resources import CatalogueResource, Resource
+from dataservice.client.contract.resources import CatalogueResource, HistoryResource, Resource
 from dataservice.client.contract.results import Catalogue
 from dataservice.client.fetch import Fetcher
 from dataservice.client.network.call_context import CallContext, Meter, RetryPolicy
 from dataservice.client.network.sender import RequestSender
+from dataservice.client.pull_window import FetchTools
 from dataservice.client.single_flight import FetchLock, SingleFlight
 from dataservice.client.unknown_names import CatalogueCheck, FewFirst, UnknownNames
 from dataservice.errors import (
@@ -74,17 +75,21 @@ class ResourceReader:
         self._fetch_lock = fetch_lock
         self._unknown_names = unknown_names
         self._few_first = few_first
+        self.evidence = Evidences(evidence)
         self._fetcher = Fetcher(
-            sender,
-            cache,
-            lambda resource, meter: self.read(resource, meter=meter),
-            learn,
-            clock=clock,
-            max_pages=max_pages,
+            FetchTools(
+                sender=sender,
+                cache=cache,
+                read=self._read_within,
+                learn=learn,
+                clock=clock,
+                max_pages=max_pages,
+                evidence=self.evidence,
+            )
         )
-        self.evidence = self._fetcher.evidence
-        self.evidence.now = evidence
         self._deadline_s = deadline_s
+        self._policy = RetryPolicy(deadline_s)
+        self._policy_with_value = RetryPolicy(min(RETRY_WITH_VALUE_S, deadline_s))
         self._clock = clock
         self._single_flight = SingleFlight()
         self._looked_at = float("-inf")
@@ -167,8 +172,7 @@ class ResourceReader:
         self, resource: Resource[Any] | None = None, meter: Meter | None = None, *, has_value: bool = False
     ) -> CallContext:
         """The context of a new call; with a last known value at hand it gives up retrying sooner."""
-        limit_s = min(RETRY_WITH_VALUE_S, self._deadline_s) if has_value else self._deadline_s
-        policy = RetryPolicy(limit_s)
+        policy = self._policy_with_value if has_value else self._policy
         return CallContext(
             resource, self._clock(), self._deadline_s, policy, meter or Meter(), progress=self._sender.progress
         )
@@ -211,12 +215,16 @@ class ResourceReader:
             self.last_errors.pop(resource, None)
 
     async def _looked_up(self, resource: Resource[T], known_miss: Miss[T] | None) -> tuple[Answer[T] | None, bool]:
-        """Return what any cache knows of it, and whether the store was looked into for the detail of its signal."""
+        """Return what any cache knows of it, and whether the store needs no look for the detail of a history's signal.
+
+        It has just been looked for, or it is no history.
+        """
         if known_miss is not None:
             return known_miss.last_known, True
-        looks = self._cache.looks_at_detail(resource)
+        asked: Resource[Any] = resource
+        looks = self._cache.looks_at_detail(asked.slug) if isinstance(asked, HistoryResource) else 0
         known = await self._cache.last_known(resource, self._clock())
-        return known, self._cache.looks_at_detail(resource) > looks
+        return known, not isinstance(asked, HistoryResource) or self._cache.looks_at_detail(asked.slug) > looks
 
     async def _brought_by_wider(self, resource: Resource[T], known: Answer[T] | None, meter: Meter) -> Answer[T] | None:
         """The fresh answer out of a complete wider list, which is asked for again instead: one request for all."""
@@ -249,7 +257,9 @@ class ResourceReader:
     async def _fetch(
         self, resource: Resource[T], context: CallContext, look_again: bool, *, has_looked: bool
     ) -> Answer[T]:
-        if look_again or (not has_looked and await self._cache.finds_detail(resource, self._clock())):
+        if not (look_again or has_looked) and isinstance(resource, HistoryResource):
+            look_again = await self._cache.finds_detail(resource, self._clock())
+        if look_again:
             now = self._clock()  # whoever held the right before may have brought the answer
             found = await self._cache.last_known(resource, now)
             if found is not None and found.is_fresh(now):

@@ -14,8 +14,8 @@ from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract.resources import HistoryResource, Resource
 from dataservice.client.network.call_context import CallContext
-from dataservice.client.pacing.limiter import PriorityLimiter
 from dataservice.errors import DeadlineExceededError
+from dataservice.limiter import PriorityLimiter
 from dataservice.stores import Claim, ResilientStore
 
 T = TypeVar("T")
@@ -53,7 +53,7 @@ class SingleFlight:
         task = self._under_way.get(key)
         started = task is None
         if task is None:
-            task = asyncio.ensure_future(start())
+            task = loop.create_task(start())
             self._under_way[key] = task
             task.add_done_callback(partial(self._finished, key))
         return await asyncio.shield(task), started
@@ -131,20 +131,29 @@ class FetchLock:
         """Return how many wait until others have ended."""
         return self._places.waiting
 
-    async def fetch(
+    def fetch(
         self,
         resource: Resource[Any],
         context: CallContext,
         known: Answer[Any] | None,
         fetch: Callable[[bool], Awaitable[Answer[Any]]],
-    ) -> Answer[Any]:
+    ) -> Coroutine[Any, Any, Answer[Any]]:
         """Return what `fetch` gives while nobody else fetches `resource`; it is told whether the answer may be there.
 
         That is so if this call had to wait, or if the store's entry is newer than the answer `known` before. Windows of
         one signal are pulled one after another: the next may find all it needs in the one before.
         """
-        if not isinstance(resource, HistoryResource):
-            return await self._leased(resource, context, known, fetch, waited=False)
+        if isinstance(resource, HistoryResource):
+            return self._one_by_one(resource, context, known, fetch)
+        return self._leased(resource, context, known, fetch, waited=False)
+
+    async def _one_by_one(
+        self,
+        resource: HistoryResource,
+        context: CallContext,
+        known: Answer[Any] | None,
+        fetch: Callable[[bool], Awaitable[Answer[Any]]],
+    ) -> Answer[Any]:
         in_use = resource.slug in self._slug_locks  # an entry is there for as long as somebody holds or awaits it
         async with self._slug_locks.setdefault(resource.slug, asyncio.Lock()):
             return await self._leased(resource, context, known, fetch, waited=in_use)
@@ -159,7 +168,7 @@ class FetchLock:
         waited: bool,
     ) -> Answer[Any]:
         """The same with the lease of the entry; while another process holds it, look whether the answer has arrived."""
-        await self._places.enter(resource.priority, self._places.arrive())
+        await self._places.enter(resource.priority)
         try:
             if not self._store.shared or self._cache.scope is None:
                 return await fetch(waited)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 from dataservice.fair_timeout import FairTimeout
+from dataservice.limiter import PriorityLimiter
 from dataservice.stores.base import (
     Claim,
     Copying,
@@ -65,7 +66,7 @@ class ResilientStore:
         self._late: dict[str, asyncio.Task[None]] = {}
         """By name, the last of its writes that is still under way."""
         self._clock = clock
-        self._slots = asyncio.Semaphore(AT_A_TIME if store.is_remote else AT_A_TIME_HERE)
+        self._places = PriorityLimiter(AT_A_TIME if store.is_remote else AT_A_TIME_HERE)
         self._paused_until = float("-inf")
         self._writing_paused_until = float("-inf")
         self._logs_paused_until = float("-inf")
@@ -87,7 +88,8 @@ class ResilientStore:
 
     async def get(self, name: str) -> Entry | None:
         """The entry, or None."""
-        await self._settled(name)
+        if name in self._late:
+            await self._settled(name)
         return await self._tried(partial(self._store.get, name), None)
 
     async def get_shared(self, name: str) -> Entry | None:
@@ -118,7 +120,8 @@ class ResilientStore:
 
     async def claim(self, name: str, owner: str, ttl_s: float) -> Claim:
         """The lease and the time of the entry; a store that fails holds nobody back."""
-        await self._settled(name)
+        if name in self._late:
+            await self._settled(name)
         free = Claim(granted=True)
         return await self._tried(partial(self._store.claim, name, owner, ttl_s), free, writes=True)
 
@@ -136,7 +139,7 @@ class ResilientStore:
 
     async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int | None:
         """The number of the new part, 0 where the last part is not `after`; None where the store fails."""
-        if then is not None:
+        if then is not None and then.name in self._late:
             await self._settled(then.name)
         return await self._tried(
             partial(self._store.append, log, payload, after, then=then), None, writes=True, logs=True
@@ -194,24 +197,26 @@ class ResilientStore:
     ) -> T:
         if self._is_memory:
             return await operation()
-        async with self._slots:
+        await self._places.enter()
+        try:
             now = self._clock()
             if now < (self._writing_paused_until if writes else self._paused_until):
                 return otherwise
             if logs and now < self._logs_paused_until:
                 return otherwise
-            try:
-                with FairTimeout(self._timeout_s):
-                    result = await operation()
-            except StoreAwayError:
-                return otherwise
-            except LogsAwayError as error:
-                self._logs_paused_until = now + PAUSE_S
-                _logger.warning("the archive failed and is skipped for now: %s", error)
-                return otherwise
-            except Exception as error:  # noqa: BLE001 - whatever a store raises, no cell may fail for it
-                self._failed(error, writes=writes)
-                return otherwise
+            with FairTimeout(self._timeout_s):
+                result = await operation()
+        except StoreAwayError:
+            return otherwise
+        except LogsAwayError as error:
+            self._logs_paused_until = now + PAUSE_S
+            _logger.warning("the archive failed and is skipped for now: %s", error)
+            return otherwise
+        except Exception as error:  # noqa: BLE001 - whatever a store raises, no cell may fail for it
+            self._failed(error, writes=writes)
+            return otherwise
+        finally:
+            self._places.leave()
         self._warned = False
         return result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import sqlite3
 import time
@@ -121,7 +122,7 @@ class SqliteStore:
             with _one_step(db) if ending else nullcontext():
                 _put(db, put)
 
-        await self._run(work)
+        await self._queue.run(work)
         await self._written(entry)
 
     async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
@@ -139,7 +140,7 @@ class SqliteStore:
     async def entries(self, prefix: str = "") -> list[EntrySize]:
         """The sizes of all entries whose name begins with `prefix`, by name."""
         given = (len(prefix), prefix)
-        return await self._run(lambda db: [EntrySize(*row) for row in db.execute(sql.ENTRIES, given)])
+        return await self._queue.run(lambda db: [EntrySize(*row) for row in db.execute(sql.ENTRIES, given)])
 
     async def shrink(self) -> bool:
         """Give the disk space of what was deleted back to the system; whether no other process kept it from that."""
@@ -171,7 +172,7 @@ class SqliteStore:
             row = db.execute(sql.FETCHED_AT, (name,)).fetchone()
             return Claim(granted, None if row is None else row[0])
 
-        return await self._run(work)
+        return await self._queue.run(work)
 
     async def release(self, name: str, owner: str) -> None:
         """End the lease `name`, if `owner` still holds it."""
@@ -269,7 +270,7 @@ class SqliteStore:
     async def _written(self, entry: Entry) -> None:
         self._writes += 1
         if self._writes % PRUNE_EVERY == 0 or len(entry.payload) * PRUNE_EVERY > self._max_bytes:
-            await self._run(self._prune)
+            await self._queue.run(self._prune)
 
     def _prune(self, db: sqlite3.Connection) -> None:
         """Delete the entries fetched longest ago until what is left is well below the bound."""
@@ -293,11 +294,11 @@ class SqliteStore:
                 if excess <= 0:
                     break
 
-    async def _first_row(self, statement: str, values: Any) -> Any:
-        return await self._run(lambda db: db.execute(statement, values).fetchone())
+    def _first_row(self, statement: str, values: Any) -> asyncio.Future[Any]:
+        return self._queue.run(lambda db: db.execute(statement, values).fetchone())
 
-    async def _row_count(self, statement: str, values: Any) -> int:
-        return await self._run(lambda db: db.execute(statement, values).rowcount)
+    def _row_count(self, statement: str, values: Any) -> asyncio.Future[int]:
+        return self._queue.run(lambda db: db.execute(statement, values).rowcount)
 
     async def _run_logs(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """The result of `work` in the archive's file; raises `LogsAwayError` where only that one fails."""
@@ -307,9 +308,6 @@ class SqliteStore:
             return await self._logs.run(work)
         except (sqlite3.Error, OSError) as error:
             raise LogsAwayError(f"{self.archive_path}: {error}") from error
-
-    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return await self._queue.run(work)
 
 
 def _one_step(db: sqlite3.Connection) -> AbstractContextManager[None]:

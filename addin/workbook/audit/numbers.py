@@ -17,7 +17,6 @@ from addin.workbook.ooxml.positions import Spot, address, area_of, spot_of
 from addin.workbook.ooxml.stored import same_value
 from dataservice.client import Answer, Resource, VintagesResource
 from dataservice.client.cache.codec import digest
-from dataservice.client.cache.stored_answers import entry_name
 from dataservice.client.contract import first_request
 from udfs import Call
 from udfs.cells import Scalar
@@ -75,7 +74,7 @@ class Describing:
         if isinstance(resource, VintagesResource):  # no request answers it, only what earlier answers showed
             name, entry = f"archive of {resource.slug}", f"archive/{resource.slug}"
         else:
-            name, entry = first_request(resource).path, entry_name(resource)
+            name, entry = first_request(resource).path, first_request(resource).entry
         if key not in self._requests:
             self._requests[key] = self._named_requests(resource, answer.fetched_at)
         return {

@@ -64,8 +64,7 @@ class Held:
         return self.numbers[-1] if self.numbers else 0
 
 
-@dataclass(frozen=True, slots=True)
-class FirstLook:
+class FirstLook(msgspec.Struct, frozen=True):
     """A log whose only part, numbered `number`, tells of one look: columns are made of it when they are needed."""
 
     found: Observations
@@ -150,7 +149,7 @@ class Archive:
         if not window:
             return False
         if slug not in self._held and slug not in self._locks and 0 < len(found) <= FEW and self._is_new(slug):
-            looked = Coverage.never().at(window, moment := micros(at))
+            looked = Coverage.of(window, moment := micros(at))
             if await self._begin(slug, FirstLook(found, looked, moment, by_detail), then):
                 return then is not None
         async with self._lock(slug):
@@ -175,7 +174,7 @@ class Archive:
         payload = pack_first_look(first.found, first.moment, first.looked, by_detail=first.by_detail)
         number = await self._store.append(name, payload, 0, then=None if then is None else then())
         if number and slug not in self._held:
-            self._hold(slug, replace(first, number=number))
+            self._hold(slug, msgspec.structs.replace(first, number=number))
         return bool(number)
 
     async def _after_look(

@@ -58,13 +58,22 @@ class Coverage:
         """No day was ever looked at."""
         return _NEVER
 
+    @classmethod
+    def of(cls, window: Window, moment: int) -> Coverage:
+        """One look at `window`, and none elsewhere."""
+        days = [1, window.start.toordinal(), *([] if window.end == date.max else [day_after(window.end).toordinal()])]
+        first = [NEVER_YET, moment, NEVER_YET][: len(days)]
+        last = [NEVER_BEFORE, moment, NEVER_BEFORE][: len(days)]
+        begins = 1 if window.start == date.min else 0
+        return cls(np.array(days[begins:], np.int32), np.array(first[begins:]), np.array(last[begins:]))
+
     def at(self, window: Window, moment: int) -> Coverage:
         """The same after one more look at `window`."""
-        return self.union(_one_look(window, moment))
+        return self.union(Coverage.of(window, moment))
 
     def confirmed(self, window: Window, moment: int) -> Coverage:
         """The same after a look that is known only by its time: it counts for days that were looked at before it."""
-        within = _one_look(window, moment)
+        within = Coverage.of(window, moment)
         starts = np.union1d(self.starts, within.starts)
         (first, last), (_, confirmed) = _stretched(starts, self), _stretched(starts, within)
         return _joined(Coverage(starts, first, np.where(first <= moment, np.maximum(last, confirmed), last)))
@@ -129,15 +138,6 @@ class Coverage:
 
 
 _NEVER = Coverage(np.array([1], np.int32), np.array([NEVER_YET]), np.array([NEVER_BEFORE]))
-
-
-def _one_look(window: Window, moment: int) -> Coverage:
-    """One look at `window` and none elsewhere."""
-    days = [1, window.start.toordinal(), *([] if window.end == date.max else [day_after(window.end).toordinal()])]
-    first = [NEVER_YET, moment, NEVER_YET][: len(days)]
-    last = [NEVER_BEFORE, moment, NEVER_BEFORE][: len(days)]
-    begins = 1 if window.start == date.min else 0
-    return Coverage(np.array(days[begins:], np.int32), np.array(first[begins:]), np.array(last[begins:]))
 
 
 def _stretched(starts: NDArray[np.int32], other: Coverage) -> tuple[Moments, Moments]:

@@ -70,7 +70,7 @@ class AnswerCache(SignalAnswers):
         self.purged.add(slug, at)
         detail, windows = SignalResource(slug), HistoryResource(slug)
         self.memory.drop(detail)
-        self.memory.drop_family(windows)
+        self.memory.drop_family(windows.family)
         self._histories.drop(slug)
         self._notes.pop(slug, None)
         purged = 0
@@ -127,16 +127,14 @@ class AnswerCache(SignalAnswers):
         await self.history(resource.slug, now, cast("Answer[SignalDetail]", known))
         return replace(self.memory.get(resource) or known, source=known.source)
 
-    async def keep(
+    async def keep_list(
         self, resource: Resource[T], value: T, payload: bytes, now: float, *, ending: Callable[[], str] = str
     ) -> Answer[T]:
-        """Keep a value that just arrived, packed as `payload`; returns the answer as the network gave it.
+        """Keep a catalogue or another list that just arrived, packed as `payload`; the answer as the network gave it.
 
         `ending` names who holds the lease of the entry: it is ended in the step in which the entry is kept.
         """
         fetched_at = self.rules.arrival(now)
-        if isinstance(resource, SignalResource):
-            return cast("Answer[T]", await self._keep_detail(resource, value, payload, fetched_at, now, ending))
         answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), Source.NETWORK)
         self._remember(resource, answer, size_of(value, payload))
         if self.scope is not None:
@@ -144,16 +142,17 @@ class AnswerCache(SignalAnswers):
             await self._note_since(resource, now)
         return answer
 
-    async def _keep_detail(
+    async def keep_detail(
         self,
         resource: SignalResource,
-        value: Any,
+        value: SignalDetail,
         payload: bytes,
-        fetched_at: float,
         now: float,
-        ending: Callable[[], str],
+        *,
+        ending: Callable[[], str] = str,
     ) -> Answer[SignalDetail]:
         """Keep a detail, in one step with what the archive learns of it, and compare it with what was known."""
+        fetched_at = self.rules.arrival(now)
         detail = self._of_one_source(resource.slug, value, fetched_at, now)
         value, payload = (value, payload) if detail is value else (detail, pack(detail))
         answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), Source.NETWORK)

@@ -74,11 +74,12 @@ class MemoryCache:
             if resource in self._answers:
                 self._drop(resource)
 
-    def drop_family(self, resource: Resource[Any]) -> None:
-        """Forget all answers of the family of `resource`."""
-        with self._lock:
-            for member in list(self._families.get(resource.family, {})):
-                self._drop(member)
+    def drop_family(self, family: Hashable) -> None:
+        """Forget all answers of a family."""
+        if family in self._families:
+            with self._lock:
+                for member in list(self._families.get(family, {})):
+                    self._drop(member)
 
     def expire(self, now: float, *, arrived_by: float = inf) -> None:
         """Let no answer that arrived up to `arrived_by` be fresh any more; none is lost."""

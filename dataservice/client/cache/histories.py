@@ -59,10 +59,10 @@ class Histories:
 
     def held(self, slug: str) -> History | None:
         """The history in memory."""
-        history = self._held.get(slug)
-        if history is None or history.not_before == self._not_before():
-            return history
-        return self.hold(slug, history)
+        if slug not in self._held:
+            return None
+        history = self._held[slug]
+        return history if history.not_before == self._not_before() else self.hold(slug, history)
 
     def kept_at(self, slug: str) -> float | None:
         """The time of the entry in the store as this process saw it last."""

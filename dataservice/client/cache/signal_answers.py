@@ -35,7 +35,13 @@ from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
 from dataservice.client.cache.vintages_from_cache import vintages_from_cache
 from dataservice.client.contract.completeness.sources import Agreement
 from dataservice.client.contract.requests import can_exist
-from dataservice.client.contract.resources import HistoryResource, KnownDaysResource, Resource, SignalResource
+from dataservice.client.contract.resources import (
+    HistoryResource,
+    KnownDaysResource,
+    Resource,
+    SignalResource,
+    windows_of,
+)
 from dataservice.client.contract.results import Catalogue, SignalDetail
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.models import Signal
@@ -158,7 +164,7 @@ class SignalAnswers(StoredAnswers):
         self._histories.hold(slug, history)
         self._notes_of(slug).history_at = now
         if self._histories.kept_at(slug) != before:  # another process pulled: cut all windows from the same history
-            self.memory.drop_family(HistoryResource(slug))
+            self.memory.drop_family(windows_of(slug))
         return self._united(slug, history, detail or await self._detail(slug, now))
 
     def lacks(self, resource: HistoryResource, now: float) -> bool:
@@ -175,14 +181,12 @@ class SignalAnswers(StoredAnswers):
             return False
         return not any(span.window.meets(window) for span in held.spans)
 
-    def looks_at_detail(self, resource: Resource[Any]) -> int:
-        """Return how often the store was asked for the detail of a history's signal."""
-        return self._noted(resource.slug).looks if isinstance(resource, HistoryResource) else 0
+    def looks_at_detail(self, slug: str) -> int:
+        """Return how often the store was asked for the detail of a signal."""
+        return self._noted(slug).looks
 
-    async def finds_detail(self, resource: Resource[Any], now: float) -> bool:
+    async def finds_detail(self, resource: HistoryResource, now: float) -> bool:
         """Whether the store holds a younger detail of a history's signal than this process: it may save a request."""
-        if not isinstance(resource, HistoryResource):
-            return False
         signal = SignalResource(resource.slug)
         known = self.memory.get(signal)
         if known is not None and known.is_fresh(now):
@@ -197,6 +201,10 @@ class SignalAnswers(StoredAnswers):
             return await self.history(slug, now)
         return self._united(slug, held, self.memory.get(SignalResource(slug)))
 
+    def holds_windows(self, slug: str) -> bool:
+        """Return whether anything that was pulled of a signal's past is in memory."""
+        return self._histories.held(slug) is not None
+
     def history_without_detail(self, slug: str) -> History:
         """What was pulled of a signal's past, as far as it is in memory, without what its detail says."""
         return self._histories.held(slug) or History.nothing()
@@ -208,7 +216,7 @@ class SignalAnswers(StoredAnswers):
             known = self.memory.get(resource)
             if isinstance(resource, SignalResource) and known is not None:
                 self._remember(resource, msgspec.structs.replace(known, value=newest_alone(known.value)), 0)
-                self.memory.drop_family(HistoryResource(resource.slug))
+                self.memory.drop_family(windows_of(resource.slug))
 
     async def history_after(self, slug: str, since: date, now: float) -> History:
         """What will be known of a signal's past when its detail is replaced by one that shows the days from `since` on.
@@ -228,11 +236,11 @@ class SignalAnswers(StoredAnswers):
     ) -> History:
         """Keep what a pull changed in a signal's history; answers cut from an earlier state are forgotten."""
         slug, is_one = resource.slug, self.sources.is_alike(resource.slug)
-        self.memory.drop_family(resource)
+        self.memory.drop_family(resource.family)
         if not is_one:  # what windows told, and nothing of the detail
             history = self._histories.held(slug) or (await self._histories.load(slug)).dated(now)
         history = await self._histories.keep(slug, now, change, history)
-        self.memory.drop_family(resource)  # others may have cut theirs meanwhile
+        self.memory.drop_family(resource.family)  # others may have cut theirs meanwhile
         detail = await self._detail(slug, now)
         if detail is None:
             return history
@@ -348,7 +356,7 @@ class SignalAnswers(StoredAnswers):
         A history in the store is read only if the detail contradicts the one before it. Otherwise whoever reads it
         next compares both.
         """
-        self.memory.drop_family(HistoryResource(slug))
+        self.memory.drop_family(windows_of(slug))
         held = self._histories.held(slug)
         if before is not None and tells_another_past(before.value, arrived.value, before.fetched_at):
             self._histories.revised[slug] = now
@@ -409,7 +417,7 @@ class SignalAnswers(StoredAnswers):
 
     async def _kept_detail(self, slug: str) -> tuple[SignalDetail, float] | None:
         """The detail of a signal as the store has it, and when the service gave it."""
-        kept = await self._get(self.name(SignalResource(slug)))
+        kept = None if self.scope is None else await self._store.get(self.name(SignalResource(slug)))
         if kept is None:
             return None
         try:
@@ -455,7 +463,7 @@ class SignalAnswers(StoredAnswers):
         elif self.memory.get(resource) is not None:
             if not answer.is_fresh(now):
                 notes.absent_at = now
-            self.memory.drop_family(HistoryResource(resource.slug))  # they were cut without this detail
+            self.memory.drop_family(windows_of(resource.slug))  # they were cut without this detail
             if held is not None:
                 self._united(resource.slug, held, cast("Answer[SignalDetail]", answer))
             corrected_one = cast("Answer[T]", self.memory.get(resource) or answer)

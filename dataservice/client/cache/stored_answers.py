@@ -16,7 +16,7 @@ from dataservice.client.cache.notes.missing import MISSING, MissingNames
 from dataservice.client.cache.notes.purged import PurgedSignals
 from dataservice.client.cache.notes.since import NOTE, earlier, from_any_day, noted, since_of, with_day
 from dataservice.client.contract.requests import first_request
-from dataservice.client.contract.resources import HistoryResource, Resource, narrowed, wider
+from dataservice.client.contract.resources import Resource, narrowed, wider
 from dataservice.client.contract.results import Page, SignalDetail
 from dataservice.stores import Entry, ResilientStore
 
@@ -54,8 +54,8 @@ class StoredAnswers:
         return self._narrowed_in_memory(resource, answer) or answer
 
     def name(self, resource: Resource[Any]) -> str:
-        """The name of a resource's entry in the store: the key's fingerprint and the first request's target."""
-        return f"{self.scope}{entry_name(resource)}"
+        """The name of a resource's entry in the store: the key's fingerprint and that of the first request."""
+        return f"{self.scope}{first_request(resource).entry}"
 
     def _narrowed_in_memory(self, resource: Resource[T], known: Answer[T] | None) -> Answer[T] | None:
         """The answer to `resource` out of the best wider one, if that is better than the `known` one."""
@@ -83,7 +83,7 @@ class StoredAnswers:
         for wide in () if best is not None and best.is_fresh(now) else wider(resource):
             best = await self._better(resource, wide, best, now)
         if best is None and since_of(resource) is not None:
-            kept = await self._get(self._note_name(resource))
+            kept = None if self.scope is None else await self._store.get(self._note_name(resource))
             for wide in earlier(resource, noted(kept.payload) if kept else ()):
                 best = await self._better(resource, wide, best, now)
         return best
@@ -98,7 +98,7 @@ class StoredAnswers:
         return best
 
     async def _unpacked(self, resource: Resource[T], now: float) -> Answer[T] | None:
-        kept = await self._get(self.name(resource))
+        kept = None if self.scope is None else await self._store.get(self.name(resource))
         if kept is None or self.purged.hides(resource, kept.fetched_at):
             return None
         if self.missing.learn(resource, kept.payload, kept.fetched_at):
@@ -144,15 +144,6 @@ class StoredAnswers:
 
     def _remember(self, resource: Resource[Any], answer: Answer[Any], size: int) -> Answer[Any] | None:
         return self.memory.put(resource, replace(answer, source=Source.MEMORY), size)
-
-    async def _get(self, name: str) -> Entry | None:
-        return None if self.scope is None else await self._store.get(name)
-
-
-def entry_name(resource: Resource[Any]) -> str:
-    """The name of a resource's entry without the key's fingerprint; all windows of a history share one entry."""
-    request = first_request(resource)
-    return request.path if isinstance(resource, HistoryResource) else request.target
 
 
 def size_of(value: Any, payload: bytes) -> int:

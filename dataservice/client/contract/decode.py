@@ -194,8 +194,9 @@ def signal_detail(body: bytes, day_first: bool | None = None) -> SignalDetail:
     signal = record_in(fields, Signal)
     if found is None or found == {}:
         return SignalDetail(signal, _newest(history), history)
-    if read and (newest := _same_row(found, read[-1])) is not None:
-        return SignalDetail(signal, newest, history)
+    for row in (read[-1], read[0]) if read else ():
+        if (newest := _same_row(found, row)) is not None:
+            return SignalDetail(signal, newest, history)
     return SignalDetail(signal, _latest(found, history, day_first), history)
 
 
@@ -204,7 +205,7 @@ def _history_in(told: Any) -> list[Any]:
 
 
 def _same_row(told: Any, row: _Row) -> Observation | None:
-    """The latest observation where it is told as the last row of the history is, which was read already."""
+    """The latest observation where it is told as that row of the history is, which was read already."""
     is_same = told == {"observed_at": row.observed_at, "value": row.value} and row.observed_at.endswith("Z")
     return Observation(observed_at=row.observed_at, value=row.value) if is_same else None
 

@@ -60,8 +60,13 @@ class Request:
 
     @cached_property
     def target(self) -> str:
-        """Path and query: what is sent, and the name an answer is kept under."""
+        """Path and query: what is sent."""
         return f"{self.path}?{_query(self.params)}" if self.params else self.path
+
+    @cached_property
+    def entry(self) -> str:
+        """The name its answer is kept under: all windows of a history are parts of one entry."""
+        return self.path if self.endpoint is Endpoint.OBSERVATIONS else self.target
 
     def target_with(self, path_end: str) -> str:
         """The target at a service whose paths end in another way."""

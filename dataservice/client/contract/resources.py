@@ -81,7 +81,7 @@ class HistoryResource(Resource[Observations]):
     @property
     def family(self) -> Hashable:
         """All windows of one signal."""
-        return HistoryResource, self.slug
+        return windows_of(self.slug)
 
     def covers(self, other: Resource[object]) -> bool:
         """Return whether the window of `other` lies inside this one's."""
@@ -185,6 +185,11 @@ class WireResource(Resource[Page[WireItem]]):
             and (item.importance_score or 0.0) >= self.min_importance
             and published_since(item, self.since)
         )
+
+
+def windows_of(slug: str) -> Hashable:
+    """The family of all windows of a signal."""
+    return HistoryResource, slug
 
 
 def narrowed(resource: Resource[Any], wide: Resource[Any], value: Any) -> Any | None:

@@ -259,7 +259,8 @@ class CircuitBreaker:
         """The service answered: there is no outage, and `resource` is fine."""
         self._outage = None
         self._failing.clear()
-        self._key_opens_others()
+        if self._unauthorized_at:
+            self._key_opens_others()
         if endpoint is not None:
             self._opened.add(endpoint)
             self._alike.answered(endpoint)

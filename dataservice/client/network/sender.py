@@ -19,7 +19,6 @@ from dataservice.client.network.reckoning import Reckoning
 from dataservice.client.network.transport import Exchange, Transport
 from dataservice.client.network.usage import Ticket, UsageTracker
 from dataservice.client.pacing.concurrency import FIRST_ROUND, Concurrency
-from dataservice.client.pacing.limiter import PriorityLimiter
 from dataservice.client.pacing.pacer import Pacer
 from dataservice.errors import (
     BoundReachedError,
@@ -29,6 +28,7 @@ from dataservice.errors import (
     MalformedAnswerError,
     UnavailableError,
 )
+from dataservice.limiter import PriorityLimiter
 from dataservice.stores import ResilientStore
 
 T = TypeVar("T")
@@ -122,7 +122,8 @@ class RequestSender:
 
     def check(self, request: Request, context: CallContext) -> None:
         """Raise at once what `fetch` would raise before it sent anything."""
-        self._raise_refusal(request, context, self._clock())
+        if (refusal := self._refusal(request, context, self._clock())) is not None:
+            raise refusal
 
     def pardon(self, request: Request, context: CallContext) -> None:
         """Forget that a request was refused: it is asked in another way."""
@@ -174,7 +175,8 @@ class RequestSender:
             self._limit()  # a month may have ended since the last answer
         if (arrival := context.arrival) is None:
             arrival = context.arrival = self._limiter.arrive()
-            self._prepare()
+            if self._concurrency.is_opening:
+                self._prepare()
         exchange = await self._in_turn(request, context, arrival)
         await self._next_has_left()
         await self._usage.save(is_quiet=not self._sent)
@@ -193,7 +195,8 @@ class RequestSender:
             try:
                 await self.pacer.turn()
                 now = self._clock()
-                self._raise_refusal(request, context, now, is_its_turn=True)
+                if refusal := self._refusal(request, context, now) or self._breaker.turn_away(request.endpoint, now):
+                    raise refusal
                 if ticket is not None:
                     counted, ticket = ticket, None
                     return await self._exchange(request, context, counted, now)
@@ -208,7 +211,7 @@ class RequestSender:
     def _prepare(self) -> None:
         """Open a connection for a call that waits until the first answers tell how many may be under way."""
         is_waiting = self._limiter.under_way >= self._limiter.places
-        if is_waiting and self._concurrency.is_opening and self._prepared < self._concurrency.most:
+        if is_waiting and self._prepared < self._concurrency.most:
             self._prepared += 1
             self._transport.prepare()
 
@@ -218,13 +221,6 @@ class RequestSender:
             await asyncio.sleep(0)
             if self._last_watch is None or self._last_watch.was_sent or not self._transport.is_watched:
                 return
-
-    def _raise_refusal(self, request: Request, context: CallContext, now: float, *, is_its_turn: bool = False) -> None:
-        refusal = self._refusal(request, context, now)
-        if refusal is None and is_its_turn:
-            refusal = self._breaker.turn_away(request.endpoint, now)
-        if refusal is not None:
-            raise refusal
 
     async def _exchange(self, request: Request, context: CallContext, ticket: Ticket, now: float) -> Exchange:
         """The exchange, counted before it begins; what the service surely did not count is given back."""
@@ -240,7 +236,8 @@ class RequestSender:
         can_be_reckoned = self._reckoning.has_begun
         try:
             exchange = await self._transport.send(request, now, watch, within_s=context.left_s(now))
-            exchange.spent &= not self._is_free(request, exchange.quota)
+            if request.endpoint is Endpoint.DESCRIPTION:
+                exchange.spent &= not self._is_free(exchange.quota)
             is_spent = exchange.spent
         except asyncio.CancelledError:
             is_spent = watch.was_sent
@@ -264,11 +261,10 @@ class RequestSender:
         self._record(exchange, request, context, ticket, ended_at)  # before the limiter lets the next one pass
         return exchange
 
-    def _is_free(self, request: Request, quota: Quota | None) -> bool:
-        """Return whether the answer shows that the request was not counted: the description is no endpoint."""
+    def _is_free(self, quota: Quota | None) -> bool:
+        """Return whether an answer shows that the description was not counted, which is no endpoint."""
         known = self._usage.last_told
-        is_less = known is not None and quota is not None and quota.remaining < known.remaining
-        return request.endpoint is Endpoint.DESCRIPTION and not is_less
+        return known is None or quota is None or quota.remaining >= known.remaining
 
     def _settle(self) -> None:
         """Give back what the service did not count after all."""

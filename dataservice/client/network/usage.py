@@ -15,7 +15,6 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
@@ -36,8 +35,7 @@ SAVE_S = 0.5
 POLL_S = 0.05  # between two looks whether another process has ended its request: short beside a request
 
 
-@dataclass(frozen=True, slots=True)
-class Ticket:
+class Ticket(msgspec.Struct, frozen=True):
     """The right to send one request: its number in the month, and how many were under way, itself included."""
 
     number: int
@@ -227,7 +225,7 @@ class UsageTracker:
             return ticket, None
         if last is not None and self._is_of_today(now):
             return ticket, self._too_few(now)
-        ticket = replace(ticket, is_probe=True)
+        ticket = msgspec.structs.replace(ticket, is_probe=True)
         if await self._add(_probes(ticket.day), 1) == 1:
             return ticket, None
         self._probed_on = ticket.day

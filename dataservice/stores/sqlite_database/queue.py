@@ -8,8 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from dataservice.stores.base import StoreAwayError
 from dataservice.stores.sqlite_database.file import SqliteFile, is_busy
@@ -23,8 +22,7 @@ Outcome: TypeAlias = tuple[Any, Exception | None]
 """A result, or why there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
+class _Work(NamedTuple):
     do: Callable[[sqlite3.Connection], Any] | None
     """None closes the file."""
     is_alone: bool
@@ -45,19 +43,11 @@ class SqliteQueue:
         self._lock = threading.Lock()
         self._waiting: list[_Work] = []
 
-    async def run(self, do: Callable[[sqlite3.Connection], T], *, alone: bool = False) -> T:
-        """The result of `do`, which may be run more than once; `alone` for what no transaction can hold."""
-        result: T = await self._given(do, alone=alone)
-        return result
+    def run(self, do: Callable[[sqlite3.Connection], T] | None, *, alone: bool = False) -> asyncio.Future[T]:
+        """The result of `do`, which may be run more than once; `alone` for what no transaction can hold.
 
-    async def aclose(self) -> None:
-        """Close the file after all work that was given; later work opens it again."""
-        try:
-            await self._given(None, alone=True)
-        except StoreAwayError:  # the interpreter is ending, and no thread uses the file
-            self._file.close()
-
-    async def _given(self, do: Callable[[sqlite3.Connection], Any] | None, *, alone: bool) -> Any:
+        In place of work, None closes the file.
+        """
         loop = asyncio.get_running_loop()
         work = _Work(do, alone, loop, loop.create_future())
         with self._lock:
@@ -65,7 +55,14 @@ class SqliteQueue:
             is_first = len(self._waiting) == 1
         if is_first:
             self._start()
-        return await work.done
+        return work.done
+
+    async def aclose(self) -> None:
+        """Close the file after all work that was given; later work opens it again."""
+        try:
+            await self.run(None, alone=True)
+        except StoreAwayError:  # the interpreter is ending, and no thread uses the file
+            self._file.close()
 
     def _start(self) -> None:
         try:

@@ -35,7 +35,7 @@ def test_families_hold_their_members_and_nobody_else():
     for resource in (wide, narrow, other, IndicesResource()):
         known.put(resource, found(), 0)
     assert [member for member, _ in known.family(narrow)] == [wide, narrow]
-    known.drop_family(narrow)
+    known.drop_family(narrow.family)
     assert set(known.resources()) == {other, IndicesResource()}
     assert known.family(narrow) == []
 

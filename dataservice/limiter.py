@@ -35,12 +35,12 @@ class PriorityLimiter:
         """The number of an arrival: who comes again with it keeps the turn."""
         return next(self._arrivals)
 
-    async def enter(self, priority: int, arrival: int) -> None:
-        """Wait for a place and take it; whoever has one leaves it again."""
+    async def enter(self, priority: int = 0, arrival: int | None = None) -> None:
+        """Wait for a place and take it; whoever has one leaves it again. Without an `arrival` it is a new one."""
         if self.under_way < self.places:
             self.under_way += 1
         else:
-            await self._wait(priority, arrival)
+            await self._wait(priority, self.arrive() if arrival is None else arrival)
 
     def leave(self) -> None:
         """Hand the place on."""

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from dataservice.client.pacing.limiter import PriorityLimiter
+from dataservice.limiter import PriorityLimiter
 
 
 @asynccontextmanager
