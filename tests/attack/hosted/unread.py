@@ -214,8 +214,11 @@ class Watch:
         with httpx.Client(base_url=self._place.url, timeout=60) as http:
             while not self._ended.wait(0.05):
                 began = time.perf_counter()
-                if http.get(path).status_code != status:
-                    self._found.wrong.append(f"{path} was refused")
+                try:
+                    if http.get(path).status_code != status:
+                        self._found.wrong.append(f"{path} was refused")
+                except httpx.TransportError as error:  # the next one may be answered again
+                    self._found.wrong.append(f"{path} broke off: {type(error).__name__}")
                 self._found.health_s = max(self._found.health_s, time.perf_counter() - began)
 
     def _memory(self) -> None:
@@ -229,7 +232,11 @@ class Watch:
         with httpx.Client(base_url=self._place.url, timeout=60, headers=headers) as http:
             while not self._ended.wait(0.02):
                 began = time.perf_counter()
-                answer = http.post(path, json=content)
+                try:
+                    answer = http.post(path, json=content)
+                except httpx.TransportError as error:
+                    self._found.wrong.append(f"the user's post broke off: {type(error).__name__}")
+                    continue
                 self._took_s.append(time.perf_counter() - began)
                 if answer.status_code != 200 or expected not in answer.text:
                     self._found.wrong.append(f"the user got {answer.status_code} {answer.text[:100]}")
