@@ -49,7 +49,7 @@ from addin.protocol.messages import (
     encode,
     encode_around,
 )
-from addin.protocol.pending_batches import WANTED_BYTES, PartialReply
+from addin.protocol.pending_batches import PartialReply
 from dataservice.client import Refresh
 from dataservice.errors import DataServiceError
 from dataservice.version import product_version
@@ -94,7 +94,7 @@ async def _answered(request: Request, tenant: Tenant, calls: Sequence[bytes], po
         backend.recent_calls.add(calls, time.time())
     where = WHERE_ASKED.get(asked.get("asks", "")) or _elsewhere(request, backend)
     # Where too much is pending already, the post waits for its answers: what it takes meanwhile is in its account.
-    may_be_pending = asked.get("pending") == "yes" and backend.has_room_to_load(tenant, WANTED_BYTES * len(calls))
+    may_be_pending = asked.get("pending") == "yes" and backend.has_room_to_load(tenant, tenant.loads.new_bytes(calls))
     lost = [each for each in asked.get("lost", "").split(",")[:MOST_LOST] if each]
     await tenant.told.have_ended(lost, LEFT_ENDS_WITHIN_S)
     async with tenant.turn():

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 from starlette.requests import Request
 
 from addin.backend.http import KEY_HEADER
-from addin.backend.limits.accounts import UNPROVEN_PART, MemoryBudget
+from addin.backend.limits.accounts import PAYER_PART, UNPROVEN_PART, MemoryBudget
 from addin.backend.limits.aside import Lane
 from addin.backend.operation.events import tell
 from addin.backend.operation.metrics import Metrics, WorkerMeasures, memory_bytes
@@ -189,13 +189,19 @@ class BackendState:
         )
 
     def has_room_to_load(self, tenant: Tenant, held_bytes: int) -> bool:
-        """Return whether calls of so many bytes may wait in memory for answers, beside those that do already."""
+        """Return whether calls of so many bytes may wait in memory for answers, beside those that do already.
+
+        They share the room of requests, of which each key has a part; what is alone always fits.
+        """
+        if not held_bytes:
+            return True
         most, own = self.memory.capacity, tenant.loads.held_bytes
         if not self.trusts(tenant):
             waiting = sum(each.loads.held_bytes for each in self._users.unproven)
             return waiting + held_bytes <= most // UNPROVEN_PART
-        waiting = self.loads_bytes
-        return waiting + held_bytes <= most or waiting == own == 0
+        waiting, of_each = self.loads_bytes, most // (PAYER_PART if self.settings.per_user_keys else 1)
+        has_room = own + held_bytes <= of_each and self.memory.held + waiting + held_bytes <= most
+        return has_room or waiting == 0
 
     @property
     def loads_bytes(self) -> int:

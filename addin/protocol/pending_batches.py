@@ -135,6 +135,10 @@ class PendingBatches:
         """About how much memory the calls take that are being answered, with answers that no post has taken yet."""
         return WANTED_BYTES * len(self._wanted) + self._held_bytes
 
+    def new_bytes(self, calls: Iterable[bytes]) -> int:
+        """About how much more memory it would take to answer these calls, too."""
+        return WANTED_BYTES * sum(call not in self._wanted for call in calls)
+
     @property
     def is_busy(self) -> bool:
         """Return whether anything is being answered."""

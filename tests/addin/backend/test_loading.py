@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
+from addin.protocol.pending_batches import WANTED_BYTES
 from tests.addin.backends import backend_of
 
 SLUGS = ["us-cpi", "us-10y", "wb.gold", "btc-usd", "sp-500", "fx.eur-usd", "cboe.vix", "eth-usd"]
@@ -95,6 +96,17 @@ def test_a_batch_whose_caller_left_while_it_waited_for_its_turn_is_not_begun(ser
         assert answered.result()["answers"][0]["value"]
         post(backend, [last], "/functions/call")
     assert service.running.requests == [f"/v1/signals/{slug}?history=365" for _, slug in (first, last)]
+
+
+def test_calls_that_fill_the_room_of_all_are_pending_until_the_last_one(service, tmp_path):
+    service.running.latency_s = 1.3
+    with backend_of(service, tmp_path, requests_bytes=WANTED_BYTES * len(CALLS)) as backend:
+        first = post(backend)
+        pending = [call for call, answer in zip(CALLS, first["answers"], strict=True) if answer.get("pending")]
+        assert first["progress"]["of"] == post(backend, pending)["progress"]["of"] == len(CALLS)
+        service.running.latency_s = 0
+        found, _ = loaded(backend)
+    assert found.keys() == set(SLUGS)
 
 
 def test_a_refresh_in_between_starts_again_and_every_call_ends(backend, service):
