@@ -196,7 +196,7 @@ def test_what_is_no_answer_is_refused(backend, body):
 
 
 def test_what_a_lost_answer_spent_is_told_once_with_the_repeat(backend, service):
-    path = "/functions/call?pending=yes&asks=yes&post="
+    path = "/functions/call?asks=yes&post="  # which waits for all
     assert post(backend, path=f"{path}one")["requests"] == len(SLUGS)  # this answer is lost
     assert post(backend, path=f"{path}one")["requests"] == len(SLUGS)  # and so is this one
     told = [post(backend, CALLS[:1], path=f"{path}{name}&lost=one")["requests"] for name in ("two", "three")]
