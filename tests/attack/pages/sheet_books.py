@@ -39,6 +39,7 @@ LONGEST_S = 45
 NEW, ROW = 41.625, 30
 """What is entered in the first column, and into which row, counted from 0."""
 
+_NAMING_CHAIN = ("[Content_Types].xml", "xl/_rels/workbook.xml.rels")
 OPEN = """async ([content, name]) => {
   const bytes = Uint8Array.from(atob(content), (each) => each.charCodeAt(0));
   await sheet.open(new File([bytes], name));
@@ -49,9 +50,10 @@ EDIT = """([row, content]) => {
   const { model } = sheet.book, { getters } = model;
   const sheetId = getters.getActiveSheetId();
   delete sheet.book.unlocked[sheetId]; // as after its protection was taken away
+  const held = getters.getCell({ sheetId, col: 0, row })?.isFormula ?? false;
   const { isSuccessful } = model.dispatch("UPDATE_CELL", { sheetId, col: 0, row, content });
   const why = isSuccessful ? "" : document.getElementById("message").textContent;
-  return { sheet: getters.getSheetName(sheetId), cell: o_spreadsheet.helpers.toXC(0, row), why };
+  return { sheet: getters.getSheetName(sheetId), cell: o_spreadsheet.helpers.toXC(0, row), why, held };
 }"""
 SAVE = """async () => {
   const blob = await sheet.copy();
@@ -125,11 +127,14 @@ def _one(page: SheetPage, book: Path, folder: Path, found: Found) -> None:
     copy = folder / f"{len(found.copies):03d}-{book.name}"
     copy.write_bytes(base64.b64decode(page.tab.evaluate(SAVE)))
     found.copies.append((book, Place(copy, edited["sheet"], edited["cell"])))
-    found.wrong += [f"{book.name}: {each}" for each in other_parts_changed(book, copy)]
+    found.wrong += [f"{book.name}: {each}" for each in other_parts_changed(book, copy, had_formula=edited["held"])]
 
 
-def other_parts_changed(book: Path, copy: Path) -> list[str]:
-    """The parts of a copy that are not as in the book, but for sheets."""
+def other_parts_changed(book: Path, copy: Path, *, had_formula: bool = False) -> list[str]:
+    """The parts of a copy that are not as in the book, but for sheets.
+
+    Where a formula went, the list of formulas goes, which Excel would find damaged, and what names it.
+    """
     with zipfile.ZipFile(book) as one, zipfile.ZipFile(copy) as other:
         names, copied = set(one.namelist()), set(other.namelist())
         changed = [name for name in sorted(names & copied) if one.read(name) != other.read(name)]
@@ -138,7 +143,10 @@ def other_parts_changed(book: Path, copy: Path) -> list[str]:
             for name in changed
             if not name.endswith("/workbook.xml") or not _only_marked(one.read(name), other.read(name))
         ]
-    wrong = [f"{name} is only in one of them" for name in sorted(names ^ copied)]
+    alone = sorted(names ^ copied)
+    if had_formula and alone == ["xl/calcChain.xml"]:
+        alone, changed = [], [name for name in changed if name not in _NAMING_CHAIN]
+    wrong = [f"{name} is only in one of them" for name in alone]
     return wrong + [f"{name} is changed" for name in changed if not _SHEET.fullmatch(name)]
 
 
