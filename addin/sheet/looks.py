@@ -77,6 +77,33 @@ def _change(style: etree._Element, styles: Styles, look: CellLook) -> None:
     _align(style, look)
 
 
+_SHOWN = {
+    15: "d-mmm-yy",
+    16: "d-mmm",
+    17: "mmm-yy",
+    18: "hh:mm a",
+    19: "hh:mm:ss a",
+    20: "hh:mm",
+    21: "hh:mm:ss",
+    37: "#,##0;(#,##0)",
+    38: "#,##0;(#,##0)",
+    39: "#,##0.00;(#,##0.00)",
+    40: "#,##0.00;(#,##0.00)",
+    45: "mm:ss",
+}
+"""Formats of Excel's own, by their numbers, which the component reads as others, and what it shows as Excel does."""
+_ALL_HOURS = re.compile(r"\[h+\]", re.IGNORECASE)
+
+
+def shown_formats(styles: Styles) -> dict[str, str]:
+    """The codes, by the numbers of the formats, that the component is to show in place of what it reads."""
+    numbers = {number: style for style, (number, _) in enumerate(styles.formats_and_borders())}
+    own = {number: styles.format_code(style) for number, style in numbers.items() if number not in _SHOWN}
+    hours = {number: _ALL_HOURS.sub("hhhh", code) for number, code in own.items() if _ALL_HOURS.search(code)}
+    shown = {number: _SHOWN[number] for number in numbers.keys() & _SHOWN.keys()} | hours
+    return {str(number): code for number, code in shown.items()}
+
+
 _OWN_CODES = {"hhhh": "[h]", "a": "AM/PM", "qq": "mmm", "qqqq": "mmm"}
 """Codes of the component's alone, and what Excel has for them; it knows no quarters."""
 _CODE = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|[A-Za-z]+')

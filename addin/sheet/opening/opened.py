@@ -10,6 +10,7 @@ from typing import Any
 
 from addin.formulas import MAX_COLUMN, MAX_ROW, Area, Named, Unworkable, may_call, parse
 from addin.sheet.formulas import typed_form
+from addin.sheet.looks import shown_formats
 from addin.sheet.opening.digestible import kept_only, make_digestible
 from addin.sheet.opening.named_cells import NamedCells
 from addin.sheet.opening.parts import laid_out
@@ -54,13 +55,14 @@ def opened_book(path: Path, *, name: str, namespace: str = "DS", plain: bool = F
     """What the page needs to open the workbook at `path`, as JSON; raises `WorkbookError` for a file that is none.
 
     `parts`: the XML parts by name, without most cells; `cells`: these, by sheet, as `set_apart` tells; `looks`: the
-    number format and the border of each style. `values`: by sheet and cell, the rows that each formula of ours has in
-    the file; the page shows them until it has its own. `stored`: the same of all other formulas, each with its first
-    value only, by which the page's own results are checked. `button`: the cell that refreshes when it is selected, if
-    there is one. `active`: the sheet to show, unless it is the first. `kept`: what the page does not show, but a
-    copy keeps. `headers`: by sheet, the headers of tables. `pivots`: by sheet, the areas that pivot tables fill, in
-    which nothing entered would last. `unlocked`: by protected sheet, the areas that may be changed all the same.
-    `plain` leaves out everything but cells and their formats, for a component that cannot read the rest.
+    number format and the border of each style; `formats`: what some formats are shown as, by their numbers. `values`:
+    by sheet and cell, the rows that each formula of ours has in the file; the page shows them until it has its own.
+    `stored`: the same of all other formulas, each with its first value only, by which the page's own results are
+    checked. `button`: the cell that refreshes when it is selected, if there is one. `active`: the sheet to show, unless
+    it is the first. `kept`: what the page does not show, but a copy keeps. `headers`: by sheet, the headers of tables.
+    `pivots`: by sheet, the areas that pivot tables fill, in which nothing entered would last. `unlocked`: by protected
+    sheet, the areas that may be changed all the same. `plain` leaves out everything but cells and their formats, for a
+    component that cannot read the rest.
     """
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
@@ -75,6 +77,7 @@ def opened_book(path: Path, *, name: str, namespace: str = "DS", plain: bool = F
             "name": name,
             "cells": {sheet: set_apart(book.sheet(sheet)) for sheet in sheets},
             "looks": [] if book.styles is None else book.styles.formats_and_borders(),
+            "formats": {} if book.styles is None else shown_formats(book.styles),
             "parts": laid_out(package, book.changed_parts(), [book.sheet(name).part for name in sheets], plain=plain),
             "values": {sheet: cells for sheet, cells in values.items() if cells},
             "stored": {sheet: cells for sheet, cells in stored.items() if cells},

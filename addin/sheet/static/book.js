@@ -70,6 +70,7 @@ export class Book {
     const opened = /** @type {OpenedBook} */ (this.opened);
     const data = o_spreadsheet.load(opened.parts);
     data.sheets.forEach(asExcelShows);
+    for (const [number, code] of Object.entries(opened.formats)) data.formats[Number(number) + 1] = code;
     const filling = new Filling(data, opened);
     this.model = this.workedOut.model = filling.model;
     await withPauses(filling.steps(), progressed);

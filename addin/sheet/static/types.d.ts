@@ -39,6 +39,8 @@ interface OpenedBook {
   cells: Record<string, CellsApart>;
   /** Of each style the format and the border. */
   looks: [number, number][];
+  /** What some formats are shown as, by their numbers. */
+  formats: Record<string, string>;
   values: Record<string, Record<string, Scalar[][]>>;
   stored: Record<string, Record<string, SavedValue | SavedValue[][]>>;
   button?: string | null;

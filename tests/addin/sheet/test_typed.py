@@ -86,3 +86,21 @@ def test_what_formulas_show_as_days_and_percentages_a_copy_shows_so_too(blank, t
         date(2026, 1, 31), date(2026, 2, 15), date(2026, 6, 1), date(2026, 8, 1)
     ]  # fmt: skip
     assert (sheet["B2"].value, sheet["B2"].number_format, sheet["E2"].number_format) == (0.1, "0%", "General")
+
+
+def test_formats_of_files_are_shown_as_in_excel(chromium, service, tmp_path):
+    shown = {
+        "[h]:mm:ss": (1.0625, "25:30:00"),
+        "d-mmm-yy": (46023, "1-Jan-26"),
+        "mmm-yy": (46023, "Jan-26"),
+        "h:mm": (0.0625, "01:30"),
+        "#,##0_);(#,##0)": (-1234.5, "(1,235)"),
+    }
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Sheet1"
+    for row, (code, (value, _)) in enumerate(shown.items(), 1):
+        sheet.cell(row, 1, value).number_format = code
+    book.save(tmp_path / "book.xlsx")
+    with sheet_server(service, tmp_path, tmp_path / "book.xlsx") as url, opened_sheet(chromium, url) as page:
+        assert [page.cell(f"A{row}")["shown"] for row in range(1, 6)] == [text for _, text in shown.values()]
