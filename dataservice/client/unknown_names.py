@@ -12,7 +12,7 @@ from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract.requests import CATALOGUE_LIMIT
 from dataservice.client.contract.resources import CatalogueResource
 from dataservice.client.contract.windows import utc_day
-from dataservice.errors import NotFoundError
+from dataservice.errors import DataServiceError
 from dataservice.stores import ResilientStore
 
 MANY_NAMES = 4
@@ -29,6 +29,9 @@ AT_A_TIME = 64
 
 GATHER_S = 0.01
 """Calls of several threads or tasks that begin within so many seconds are made together."""
+
+WAIT_S = 3.0
+"""So long one call waits for what others find out: every read ends soon after its deadline."""
 
 
 def tried_at_once(known: int) -> int:
@@ -90,11 +93,13 @@ class UnknownNames:
 class FewFirst:
     """Lets calls that ask for names at the same time go on a few first: the more names exist, the more at a time.
 
-    As soon as one does not exist all go on, to look the others up together.
+    As soon as one does not exist, or fails otherwise, all go on: to look the others up together. So does who has waited
+    for `wait_s` seconds.
     """
 
-    def __init__(self, sleep: Callable[[float], Awaitable[Any]]) -> None:
+    def __init__(self, sleep: Callable[[float], Awaitable[Any]], *, wait_s: float = WAIT_S) -> None:
         self._sleep = sleep
+        self._wait_s = wait_s
         self._exist = 0
         self._pending = 0
         self._turns = asyncio.Semaphore(tried_at_once(0))
@@ -109,12 +114,11 @@ class FewFirst:
         try:
             if self._pending > 1:
                 await self._sleep(GATHER_S)
-            turns, is_bounded = self._turns, self._pending >= MANY_NAMES or not self._turns.locked()
-            if is_bounded:
-                await turns.acquire()
+            turns = self._turns
+            is_bounded = await self._waited(turns)
             try:
                 yield self._pending
-            except NotFoundError:
+            except DataServiceError:
                 _release(turns, self._pending)
                 raise
             else:
@@ -126,6 +130,16 @@ class FewFirst:
             self._pending -= 1
             if not self._pending:
                 self._turns = asyncio.Semaphore(tried_at_once(self._exist))
+
+    async def _waited(self, turns: asyncio.Semaphore) -> bool:
+        """Wait for a turn where there are many calls; whether there was one."""
+        if self._pending < MANY_NAMES and turns.locked():
+            return False
+        try:
+            async with asyncio.timeout(self._wait_s):
+                return await turns.acquire()
+        except TimeoutError:
+            return False
 
 
 def _release(turns: asyncio.Semaphore, count: int) -> None:

@@ -141,7 +141,7 @@ def test_many_unknown_names_asked_for_one_by_one_find_out_together_that_they_do_
 )
 def test_many_unknown_names_asked_for_in_two_processes_at_a_time_cost_few_requests(service, user, program, error):
     with ThreadPoolExecutor(2) as processes:
-        printed = list(processes.map(user.runs, [program] * 2))
+        printed = list(processes.map(user.runs_forked, [program] * 2))
     assert [each.strip() for each in printed] == [f"{{'{error}'}}"] * 2
     assert service.running.request_count <= 4
 

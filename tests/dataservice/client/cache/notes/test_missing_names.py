@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from dataservice.client import AsyncClient, CatalogueResource, HistoryResource, SignalDetail, SignalResource
-from dataservice.client.unknown_names import MANY_NAMES, tried_at_once
-from dataservice.errors import MalformedAnswerError, NotFoundError
+from dataservice.client.unknown_names import MANY_NAMES, FewFirst, tried_at_once
+from dataservice.errors import MalformedAnswerError, NotFoundError, UnavailableError
 from dataservice.server import create_app
 from dataservice.stores import MemoryStore
 from tests.dataservice.client.parts.clocks import Clock
@@ -167,6 +167,24 @@ async def test_two_names_asked_for_at_the_same_time_do_not_wait_for_each_other()
     async with Scripted(say).client() as client:
         found = await asyncio.gather(client.signal("a"), client.signal("b"))
     assert [each.signal.slug for each in found] == ["a", "b"]
+
+
+@pytest.mark.parametrize(("wait_s", "error"), [(0.0, None), (60.0, UnavailableError("away"))])
+async def test_no_call_waits_long_for_what_others_find_out(wait_s, error):
+    few_first, many, under_way = FewFirst(asyncio.sleep, wait_s=wait_s), asyncio.Event(), 0
+
+    async def call():
+        nonlocal under_way
+        async with few_first.turn():
+            under_way += 1
+            if under_way == 40:
+                many.set()
+            if error:
+                raise error
+            await many.wait()
+
+    calls = await asyncio.gather(*(call() for _ in range(40)), return_exceptions=True)
+    assert (under_way, set(calls)) == (40, {error})
 
 
 async def test_where_the_catalogue_cannot_be_had_the_name_itself_is_asked_for():
