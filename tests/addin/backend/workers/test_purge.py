@@ -1,11 +1,14 @@
 """A purge of some signals reaches every worker of every machine, whoever's key it is, and nothing else."""
 
+import asyncio
 from ast import literal_eval
 from contextlib import ExitStack
 from datetime import UTC, datetime
 
+import pytest
+
 from addin.backend.workers.refreshes import MAX_PURGED, Refreshed, SharedRefreshes
-from dataservice.client import AsyncClient, SignalResource
+from dataservice.client import AsyncClient, HistoryResource, SignalResource
 from dataservice.server import DailySample
 from dataservice.stores import MemoryStore, ReplicatedStore, ResilientStore
 from tests.addin.backend.workers.workers import workers_of
@@ -67,28 +70,38 @@ def test_a_purged_signal_is_asked_for_again_by_all_workers_of_all_machines_and_o
         assert shown(here) | shown(there) | shown(other) == {now}
 
 
+class SlowStore(MemoryStore):
+    """A shared store that answers later than anybody waits who has a copy and a `hedge_s` of 0."""
+
+    async def get(self, name):
+        for _ in range(10):
+            await asyncio.sleep(0)
+        return await super().get(name)
+
+
 async def test_a_purge_is_heard_of_where_the_copy_of_a_slow_store_knows_nothing_of_it():
-    far = MemoryStore()
+    far = SlowStore()
     here, there = (SharedRefreshes(ResilientStore(ReplicatedStore(far, MemoryStore(), hedge_s=0.0))) for _ in range(2))
     known = await here.add("key", 1_000.0)
     await there.add("key", 1_001.0, purge=["a"])
     assert (await here.latest("key", known)).purged_since(known) == {"a": 1_001.0}
 
 
-async def test_no_copy_of_a_slow_store_brings_a_purged_value_back(service):
-    far = MemoryStore()
+@pytest.mark.parametrize("resource", [SignalResource(WRONG), HistoryResource(WRONG, "2024-01-01")], ids=str)
+async def test_no_copy_of_a_slow_store_brings_a_purged_value_back(service, resource):
+    far = SlowStore()
     here, there = (
         AsyncClient(service.url, service.key, store=ReplicatedStore(far, MemoryStore(), hedge_s=0.0)) for _ in range(2)
     )
     async with here, there:
-        before = (await here.read(SignalResource(WRONG))).value
+        before = str((await here.read(resource)).value)
         await there.refresh(force=True)
-        assert (await there.read(SignalResource(WRONG))).value.latest == before.latest  # now the store has another one
+        assert str((await there.read(resource)).value) == before  # now the store has another one
         publish(service)
         now = datetime.now(UTC).timestamp()
         for client in (here, there):
             await client.purge(WRONG, now)
-            assert (await client.read(SignalResource(WRONG))).value.latest != before.latest
+            assert str((await client.read(resource)).value) != before
 
 
 async def test_purges_are_remembered_beside_refreshes_the_newest_ones_only():
