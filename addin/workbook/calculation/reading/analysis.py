@@ -89,7 +89,7 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
             found.nudged = list(merged(again.expression(tree)))
         found.is_call = found.calls_ours and spans_all([each for each in read if each.kind != "space"], namespace)
         found.gives_several = not found.functions <= ONE_OF_ONE
-        found.is_simple = is_simple(tree)
+        found.is_simple = is_simple(tree) and not reader.is_noisy
         found.comparisons = list(comparison(tree)) if found.is_simple else []
     except _Refusal as refusal:
         found.refused = str(refusal)

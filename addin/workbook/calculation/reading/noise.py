@@ -66,7 +66,7 @@ _CUT_OFF: dict[str, AbstractSet[int]] = {
 CUTTING = frozenset(_CUT_OFF)
 _TESTED: dict[str, AbstractSet[int]] = {
     **dict.fromkeys(names_in("IFS AND OR XOR"), frozenset(range(250))),
-    **dict.fromkeys(names_in("IF NOT ABS SIGN SQRT LN LOG LOG10 TEXT MATCH XMATCH LOOKUP XLOOKUP"), frozenset({0})),
+    **dict.fromkeys(names_in("IF NOT SIGN SQRT LN LOG LOG10 TEXT MATCH XMATCH LOOKUP XLOOKUP"), frozenset({0})),
     **dict.fromkeys((*names_in("VLOOKUP HLOOKUP"), *_STEPPED), frozenset({0})),
 }
 """Arguments of which it counts whether they are 0."""
@@ -198,6 +198,8 @@ def with_difference_as_call(tree: Expression) -> Expression:
     match tree:
         case [GroupNode([part])]:
             return [GroupNode([with_difference_as_call(part)])]
+        case [CallNode("ABS", [argument])]:
+            return [CallNode("ABS", [with_difference_as_call(argument)])]
         case _:
             pass
     if any(isinstance(node, Token) and node.kind in ("compare", "join") for node in tree):
