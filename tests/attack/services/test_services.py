@@ -84,6 +84,12 @@ def test_a_service_that_thins_series_out_is_right_after_a_probe(name):
     assert any(told.startswith("detail and window") for told in found.deviations)
 
 
+def test_windows_that_are_thinned_out_above_100_rows_cost_at_most_twice_the_pages_of_100():
+    (found,) = attack(["windows of more than 100 rows by weeks"], seed=3)
+    assert found.is_right
+    assert sum(found.requests.values()) <= 2 * sum(least({"page": "100"}).values())
+
+
 async def test_what_answers_have_shown_of_thinned_windows_is_kept_for_other_clients(tmp_path):
     databases, store = Databases.made(tmp_path), MemoryStore()
     (folder := tmp_path / "served").mkdir()
