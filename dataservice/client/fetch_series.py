@@ -272,17 +272,17 @@ class SeriesFetcher(WindowPuller):
             lengths = (SHORT_DAYS, *lengths)
         for length in lengths:
             self._sender.pardon(request, context)
-            self._evidence.now = replace(self._evidence.now, longest_days=length)
+            part = part_before(window, length, today)
             try:
-                history = await self._pull_at_once(resource, history, part_before(window, length, today), context)
+                history = await self._pull_at_once(resource, history, part, context, is_closed=True)
             except InvalidRequestError:
                 if length == SHORT_DAYS:
                     break
             else:
                 if length != SHORT_DAYS:
+                    self._evidence.now = replace(self._evidence.now, longest_days=length)
                     await self._learn(self._evidence.now)
                     return await self._pull_back(resource, history, window, context)
-        self._evidence.now = replace(self._evidence.now, longest_days=0)
         raise error
 
     async def _pull_back(

@@ -67,6 +67,7 @@ async def pages_of_window(
     *,
     max_pages: int | None = None,
     exists: Callable[[], Awaitable[bool]] | None = None,
+    is_closed: bool = False,
 ) -> AsyncIterator[Pulled]:
     """Yield what has arrived of a window of observations after each of its pages, one request each.
 
@@ -77,7 +78,7 @@ async def pages_of_window(
     while (position := pulled.next) is not None:
         tried = evidence.now
         end, is_first = position.end or pulled.window.end, not pulled.pages
-        if tried.longest_days and end == date.max:  # an open end would make it longer
+        if (tried.longest_days or is_closed) and end == date.max:  # an open end would make it longer
             end = day_after(pulled.last or end)
         asked = tried.asked_window(position.start, end, is_first=is_first, behind=position.behind)
         if position.further:

@@ -200,15 +200,23 @@ class WindowPuller:
         *,
         is_check: bool = False,
         is_beside: bool = False,
+        is_closed: bool = False,
     ) -> History:
         """The history with `window` pulled; if a pull breaks off, what arrived is kept and not asked for again.
 
         Nothing lies between the day `since` and the window. Some days more are asked for that only a detail has told:
         they show whether a service tells the same of them. A check, whose days a longer window tells, too, is no look
-        of its own. Of days beside others that were asked for, nothing is known where nothing comes (`is_beside`).
+        of its own. Of days beside others that were asked for, nothing is known where nothing comes (`is_beside`). An
+        open end is asked as a closed one where longer windows may be refused (`is_closed`).
         """
         seen = self._evidence.now
-        is_one = is_beside or seen.looks_agree or seen.longest_days or self._cache.sources.is_alike(resource.slug)
+        is_one = (
+            is_beside
+            or is_closed
+            or seen.looks_agree
+            or seen.longest_days
+            or self._cache.sources.is_alike(resource.slug)
+        )
         is_one = is_one or self._is_told_behind(self._cache.history_without_detail(resource.slug), window)
         asked = window if is_one else overlapping(window, history.observations, seen)
         begin = pulled = self._begin(resource.slug, asked)
@@ -218,6 +226,7 @@ class WindowPuller:
                 *(self._sender, context, resource.slug, begin, self._evidence),
                 max_pages=self._max_pages,
                 exists=partial(self._exists, resource.slug),
+                is_closed=is_closed,
             ):
                 await self._check_empty(resource, arrived, asked, context)
                 if arrived.complete and not arrived.problem and not is_check:
