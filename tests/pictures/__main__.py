@@ -112,9 +112,10 @@ def _panes(album: Album, window: Window, service: EmbeddedService, scratch: Path
         album.take("pane", SPENT, only_one_width=False)
     with backend_of(service, scratch / "away") as backend:
         backend.batch(["SIGNALS"], ["SIGNAL", "us-cpi"])
+        window.goto(f"{backend.url}/taskpane.html")
+        until(window, "document.body.innerText.includes('15 signals')")
         service.running.stop()
         backend.refresh("force")
-        window.goto(f"{backend.url}/taskpane.html")
         album.take("pane", AWAY, only_one_width=False)
 
 
