@@ -13,7 +13,7 @@ import msgspec
 from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import CATALOGUE
 from dataservice.client.cache.codec import pack
-from dataservice.client.cache.history import gaps, pulls_needed, window_of
+from dataservice.client.cache.history import gaps, pulls_needed, told_lately, window_of
 from dataservice.client.cache.notes.window_only import DetailState, in_place_of_detail
 from dataservice.client.cache.recent import newest_alone, settled, with_history
 from dataservice.client.cache.sources import agreement
@@ -337,7 +337,8 @@ class SeriesFetcher(WindowPuller):
             problem = f"nothing came from {window.start} on, and windows of others left out what was older"
             raise self._sender.refused(MalformedAnswerError(problem), first_request(resource), context)
         for rest in empty:
-            history = await self._keep(resource, history, rest, found[:0], is_look=False)
+            if not len(told_lately(history, rest, self._clock(), self._cache.rules)):  # what came may have been known
+                history = await self._keep(resource, history, rest, found[:0], is_look=False)
         return history
 
     async def _compare_reach(
