@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from docs.generate.functions.stub import stubs
 from docs.generate.house.picture import PICTURE, house
 from docs.generate.pages import NAVIGATION, renewed_navigation, renewed_pages
 from docs.generate.protocol import protocol_files
-from docs.generate.stub import stubs
 
 __all__: list[str] = []
 

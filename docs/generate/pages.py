@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from docs.generate.calculation.spreadsheet_functions import spreadsheet_functions_part
 from docs.generate.commands import command_parts
-from docs.generate.functions import function_parts, page_of
+from docs.generate.functions.reference import function_parts, page_of
 from docs.generate.protocol import messages_part
 from docs.generate.settings import settings_part
-from docs.generate.spreadsheet_functions import spreadsheet_functions_part
 from docs.generate.variants import variants_part
 from udfs import REGISTRY
 

@@ -7,10 +7,10 @@ from datetime import date
 
 import pytest
 
-from docs.generate.examples import EXAMPLES, Examples, worked_out
+from docs.generate.functions.examples import EXAMPLES, Examples, worked_out
+from docs.generate.functions.stub import stubs
 from docs.generate.pages import DOCS, NAVIGATION, PART, all_parts, renewed, renewed_navigation
 from docs.generate.protocol import protocol_files
-from docs.generate.stub import stubs
 from udfs import REGISTRY
 from udfs.errors import CellError
 

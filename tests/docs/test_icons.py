@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from docs.generate.icons import FILES, ICONS, png
+from docs.generate.pictures.icons import FILES, ICONS, png
 
 
 def pixels(content: bytes) -> tuple[tuple[int, int], bytes]:

@@ -99,7 +99,7 @@ class Origin:
 async def EXPLAIN(  # noqa: N802 - the id that workbooks store
     slug: Annotated[str, SLUG], *, now: float, client: AsyncClient
 ) -> Table:
-    """Return where a number comes from: a table of what, value and link.
+    """Where a number comes from: a table of what, value and link.
 
     Definition, unit and source; the value with its time, and the rhythm in which observations come; the request that
     gives it, when it was fetched, its age in seconds, its state and what it cost; how many revisions of a signal were

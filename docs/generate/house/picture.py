@@ -152,7 +152,7 @@ class Drawing:
 def house() -> str:
     """The picture as SVG; raises `ValueError` for a folder that no card names, and for a name without a folder."""
     if gone := {f"{each.folder}/{name}" for each in CARDS.values() for name in each.rooms} - set(folders()):
-        raise ValueError(f"take out of docs/generate/house.py what is gone: {', '.join(sorted(gone))}")
+        raise ValueError(f"take out of docs/generate/house/picture.py what is gone: {', '.join(sorted(gone))}")
     drawing = Drawing([text("every folder stands on what it imports", MARGIN, 46, "title", name="The house")])
     _draw(drawing, ADDIN, TOP)
     _draw(drawing, UDFS, drawing.cards[ADDIN.folder].bottom + BETWEEN)
@@ -180,7 +180,7 @@ def room_of(folder: str) -> str:
     card = next((each for each in CARDS.values() if f"{folder}/".startswith(f"{each.folder}/")), DATASERVICE)
     name = folder.removeprefix(card.folder).strip("/").partition("/")[0]
     if name and name not in card.rooms:
-        raise ValueError(f"say in docs/generate/house.py what lives in {folder}")
+        raise ValueError(f"say in docs/generate/house/picture.py what lives in {folder}")
     return f"{card.folder}/{name}".rstrip("/")
 
 

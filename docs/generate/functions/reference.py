@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from addin.cli.output import as_text
-from docs.generate.examples import EXAMPLES, Shown, worked_out
+from docs.generate.functions.examples import EXAMPLES, Shown, worked_out
 from docs.generate.markdown import code, plain, prose, table
 from udfs import REGISTRY
 from udfs.arguments.kinds import Choice, Kind

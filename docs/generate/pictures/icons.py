@@ -1,4 +1,4 @@
-"""The add-in's icons, described as shapes and drawn as PNG files: `python -m docs.generate.icons` writes them anew.
+"""The add-in's icons, described as shapes and drawn as PNG files by `python -m docs.generate.pictures.icons`.
 
 Shapes live in a square from 0 to 1, y downwards. Each is a signed distance: how far a point lies outside of it.
 """

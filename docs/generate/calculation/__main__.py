@@ -30,12 +30,12 @@ from addin.workbook.calculation.reading.shapes import (
     SpillOf,
 )
 from addin.workbook.calculation.results import is_lost, to_cell
-from docs.generate.book_evidence import judged_in
-from docs.generate.function_cases import compared
+from docs.generate.calculation.book_evidence import judged_in
+from docs.generate.calculation.function_cases import compared
 from tests.attack.workbooks.excel_lines.lines import FORMULA, Line, is_right, read_lines, spot_of_name
 
-MEASURED = Path(__file__).parents[2] / "addin" / "workbook" / "calculation" / "functions.json"
-BOOKS = Path(__file__).resolve().parents[3] / "shared" / "truth" / "books"
+MEASURED = Path(__file__).parents[3] / "addin" / "workbook" / "calculation" / "functions.json"
+BOOKS = Path(__file__).resolve().parents[4] / "shared" / "truth" / "books"
 LINES_AT_ONCE = 200
 _NO_FUNCTION = {"error": "#NAME?"}
 _MANY = object()

@@ -1,0 +1,1 @@
+"""The reference of the functions: pages, examples, type stubs."""
