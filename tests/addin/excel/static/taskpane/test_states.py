@@ -1,5 +1,6 @@
 """What the pane shows when something is wrong: what happened, and what to do."""
 
+import asyncio
 import re
 
 import pytest
@@ -140,22 +141,31 @@ def test_a_budget_that_does_not_suffice_stops_the_preview(chromium, service, tmp
     assert service.running.request_count == 1
 
 
-def test_waiting_is_shown_only_when_it_takes_a_while(chromium, backend, service):
-    service.running.latency_s = 1.5
+def test_waiting_is_shown_only_when_it_takes_a_while(chromium, backend):
+    released = asyncio.Event()
+
+    async def hold(route):
+        await released.wait()
+        await route.continue_()
+
+    async def release(_):
+        released.set()
+
     with opened(chromium, backend) as pane:
+        pane.run(lambda page: page.route("**/functions/call*", hold))
         pane.press("Load the catalogue")
-        assert pane.tab.evaluate("getComputedStyle(document.querySelector('.loading')).opacity") == "0"
-        pane.tab.evaluate(SHOWN)
+        pane.run(lambda page: page.locator(".loading").wait_for(state="attached"))
+        assert [pane.tab.evaluate(OPACITY, after_ms) for after_ms in (0, 300, 500)] == ["0", "0", "1"]
+        pane.run(release)
         pane.sees("15 signals")
 
 
-SHOWN = """new Promise((shown) => {
-  const look = () => {
-    if (getComputedStyle(document.querySelector(".loading")).opacity === "1") shown();
-    else requestAnimationFrame(look);
-  };
-  look();
-})"""
+OPACITY = """(afterMs) => {
+  const shown = document.querySelector(".loading");
+  for (const each of shown.getAnimations()) { each.pause(); each.currentTime = afterMs; }
+  return getComputedStyle(shown).opacity;
+}"""
+"""How much is seen of what says that it loads, so long after it began."""
 
 
 def spend_all(service, key: str) -> None:
