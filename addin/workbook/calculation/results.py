@@ -48,6 +48,7 @@ _NEARLY, _EVENLY = 1e-6, 1e-10
 """Relative distances within which a result that is moved a little may move, and may do so unevenly."""
 
 _RESIDUE = re.compile(r"[0-9]E-1[3-9]", re.IGNORECASE)
+_LONG_FRACTION = re.compile(r"[0-9]\.[0-9]{8,}")
 _ROUNDED = 10
 """How much more than moving it rounding may change a result: it moves what the result rests on by less."""
 
@@ -191,6 +192,8 @@ def _doubt_about_number(value: float, shape: Shape) -> str:
 def _doubt_about_text(value: str, shape: Shape) -> str:
     if _RESIDUE.search(value) and any(name.startswith("IM") for name in shape.functions):
         return "a part of its complex number may be nothing but rounding, which programs show differently"
+    if "TEXT" in shape.functions and any("@" in each for each in shape.texts) and _LONG_FRACTION.search(value):
+        return "its format (@) shows as many digits as a program has room for"
     if len(value) > MAX_TEXT:
         return f"its text is longer than the {MAX_TEXT:,} characters that a cell can hold"
     return ""

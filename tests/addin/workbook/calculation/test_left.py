@@ -341,6 +341,7 @@ async def test_how_a_lookup_searches_may_stand_in_a_cell(
         ('TEXT(A1,"0%%")', ODD_SIGNS),
         ('TEXT(A1,"h:mm a/p")', ODD_SIGNS),
         ("WORKDAY(45658+A1*0,-1.9)", PARTS_OF_DAYS),
+        ('TEXT(1/3+A1*0,"@")', "its format (@) shows as many digits as a program has room for"),
         ("SUBTOTAL(109,B1:B8)+A1*0", HIDDEN_ROWS),
         ('"12,34"*1+A1', DOUBTFUL_NUMBER),
         ('IFERROR("３"*1,0)+A1', DOUBTFUL_NUMBER),
