@@ -1,5 +1,6 @@
 """Services that refuse long windows, cut them or hide what is old: what is learned of it, and what is shown then."""
 
+import asyncio
 from datetime import UTC, datetime, time
 
 import httpx
@@ -19,11 +20,11 @@ WHOLE = HistoryResource("us-10y")
 def of_variant(sample_service):
     """Make a client of a variant of the service, on the day of the sample."""
 
-    def of_variant(setting: str = "") -> AsyncClient:
+    def of_variant(setting: str = "", through=lambda transport: transport) -> AsyncClient:
         variant = Variant.parse(filter(None, [setting]))
         app = VariantMiddleware(create_app(sample_service.store), sample_service.store, variant)
         clock = Clock(datetime.combine(SAMPLE_AS_OF, time(12), UTC).timestamp())
-        transport = httpx.ASGITransport(app)
+        transport = through(httpx.ASGITransport(app))
         return AsyncClient("https://data.example", sample_service.key, clock=clock, transport=transport)
 
     return of_variant
@@ -45,6 +46,31 @@ async def test_a_window_is_whole_in_parts_where_longer_ones_are_refused_or_cut(o
         assert (await client.read(WHOLE)).value == whole
         seen = client._reader.evidence.now
     assert (seen.longest_days, seen.cuts_windows, seen.hides_past) == (longest_days, is_cut, False)
+
+
+class EveryOtherLater(httpx.AsyncBaseTransport):
+    """Another transport, every other answer of which comes some turns later."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+        self._sent = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self._sent += 1
+        turns = 300 * (self._sent % 2)
+        response = await self._inner.handle_async_request(request)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        return response
+
+
+async def test_how_long_windows_may_be_is_found_out_for_several_signals_at_a_time(of_variant):
+    wanted = [HistoryResource(slug) for slug in ("btc-usd", "us-cpi", "fx.eur-usd", "sp-500")]
+    async with of_variant() as plain:
+        whole = [(await plain.read(each)).value for each in wanted]
+    async with of_variant("window-longest=year-refused-unsaid", EveryOtherLater) as client:
+        found = await asyncio.gather(*map(client.read, wanted))
+    assert [each.value for each in found] == whole
 
 
 @pytest.mark.parametrize("is_detail_first", [True, False])
