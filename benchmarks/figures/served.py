@@ -18,6 +18,7 @@ from addin.backend import create_app
 from addin.backend.serving import collect_rarely, listen, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
+from addin.excel import pages
 from dataservice.server import Store, import_directory, write_sample
 from dataservice.server import running as running_service
 
@@ -44,7 +45,8 @@ def backend() -> Iterator[httpx.Client]:
     """A connection to a backend with an empty cache, whose process collects garbage as `addin serve` does."""
     with service_settings() as (settings, key), collecting_rarely():
         keys = KeyStore(settings.url, open_keychain=no_keychain, file=settings.cache_dir / "keys.json")  # type: ignore[operator]
-        with connection_to(create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG))) as http:
+        in_use = ConfiguredKey(key, KeySource.CONFIG)
+        with connection_to(create_app(settings, keys=keys, key=in_use, pages=pages.routes(settings))) as http:
             yield http
 
 

@@ -64,14 +64,6 @@ export class FunctionsPage {
     });
   }
 
-  get deadlineMs() {
-    return this.backend.deadlineMs;
-  }
-
-  set deadlineMs(ms) {
-    this.backend.deadlineMs = ms;
-  }
-
   get totals() {
     return { ...this.counted, batches: this.batches.sent };
   }

@@ -82,7 +82,7 @@ REASONS = {
 
 @pytest.fixture
 def page(page):
-    page.evaluate("(ms) => { DataServiceAddin.deadlineMs = ms; }", DEADLINE_MS)
+    page.evaluate("(ms) => { DataServiceAddin.backend.deadlineMs = ms; }", DEADLINE_MS)
     return page
 
 
@@ -100,7 +100,7 @@ def test_every_cell_of_a_failed_batch_ends_with_the_reason(page, scripted, reply
 
 def test_a_backend_that_is_gone_is_told_with_the_command_that_starts_it(page):
     page.evaluate("() => { globalThis.fetch = () => Promise.reject(new TypeError('Failed to fetch')); }")
-    page.evaluate("() => { DataServiceAddin.deadlineMs = 20_000; }")
+    page.evaluate("() => { DataServiceAddin.backend.deadlineMs = 20_000; }")
     told = page.evaluate("call('SIGNAL', 'x')")
     assert told["message"] == "the add-in's backend is not there (Failed to fetch); start it with: addin serve"
 
@@ -137,7 +137,7 @@ def test_a_call_that_a_proxy_cannot_pass_on_is_made_again(page, scripted, status
 
 
 def test_a_backend_that_has_answered_and_breaks_off_is_given_time_to_restart(page):
-    page.evaluate("() => { DataServiceAddin.deadlineMs = 20_000; }")
+    page.evaluate("() => { DataServiceAddin.backend.deadlineMs = 20_000; }")
     assert page.evaluate("call('SIGNAL', 'x')") == {"value": [["x"]]}
     page.evaluate("""() => {
       const send = globalThis.fetch;
