@@ -35,6 +35,10 @@ def book_file(content: bytes, name: str) -> Iterator[Path]:
             raise WorkbookError(str(error).replace(str(path), name)) from None
 
 
+_DEFAULT_WIDTH = 12
+"""Digits: a date, as our functions show it, is seen whole."""
+
+
 @cache
 def blank_book() -> bytes:
     """The bytes of a workbook with one empty sheet."""
@@ -43,6 +47,7 @@ def blank_book() -> bytes:
     book = openpyxl.Workbook()
     for sheet in book.worksheets:
         sheet.title = "Sheet1"
+        sheet.sheet_format.defaultColWidth = _DEFAULT_WIDTH
     stream = io.BytesIO()
     book.save(stream)
     return stream.getvalue()
