@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from addin.mcp.texts import seen
 from udfs.arguments import MAX_TEXT_ARGUMENT
 from udfs.errors import ArgumentError
-from udfs.records.lookup import nearest
+from udfs.records import nearest
 
 RULES = (
     "Tell every number with its unit, date and source, and cite headline and address of what you rely on. Say so where "

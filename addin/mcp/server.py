@@ -30,7 +30,7 @@ from dataservice.errors import DataServiceError
 from dataservice.version import product_version
 from udfs.errors import UdfError, reason
 from udfs.functions.signals import DEFAULT_COLUMNS
-from udfs.records.lookup import by_slug
+from udfs.records import by_slug
 
 CATALOGUE_CHARS = 30_000
 """About 15,000 tokens."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from udfs.records.resolve import SEE_SIGNALS
+from udfs.records import SEE_SIGNALS
 
 WORDS_OF_OTHERS = "words_of_others"
 """The member of a result that names those members whose texts others wrote."""

@@ -16,7 +16,7 @@ from dataservice.client import AsyncClient
 from dataservice.client.contract import utc_day
 from udfs.arguments import Parameter, signature_of
 from udfs.errors import ArgumentError
-from udfs.records.lookup import nearest
+from udfs.records import nearest
 
 ALWAYS = ("requests", "fresh_for_s")
 """The members that every result has."""

@@ -24,7 +24,14 @@ NEEDS_MORE = {
     "dataservice.stores.redis": "redis",
     "dataservice.stores.redis_address": "redis",
 }
-DOORS = ("dataservice.client.contract", "dataservice.terminal", "udfs.arguments", "udfs.engine")
+DOORS = (
+    "dataservice.client.contract",
+    "dataservice.terminal",
+    "udfs.arguments",
+    "udfs.engine",
+    "udfs.records",
+    "udfs.timeseries",
+)
 # What runs inside LibreOffice's own Python; some of it needs UNO, which is only there.
 INSIDE_CALC = "addin.calc.component."
 

@@ -15,7 +15,7 @@ from udfs.arguments import Flag, Text
 from udfs.engine import need
 from udfs.functions.currents import CURRENT_FIELDS, DEFAULT_SORT, select_currents
 from udfs.functions.indices import INDEX_FIELDS
-from udfs.records.lookup import by_slug
+from udfs.records import by_slug
 
 R = TypeVar("R", bound=Record)
 

@@ -11,9 +11,7 @@ from dataservice.client import CatalogueResource, SignalDetail, SignalResource
 from dataservice.errors import DataServiceError
 from dataservice.models import Signal
 from udfs.engine import EVER, have, need
-from udfs.timeseries.coverage import recent
-from udfs.timeseries.resample import known_only
-from udfs.timeseries.rhythm import rhythm_of
+from udfs.timeseries import known_only, recent, rhythm_of
 
 ABOUT = ("name", "unit", "source", "category")
 """What a value needs beside it to be understood."""

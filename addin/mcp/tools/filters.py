@@ -9,8 +9,7 @@ from typing import Generic, TypeVar
 
 from dataservice.models import Record
 from udfs.arguments import Day, shown
-from udfs.records.fields import moment
-from udfs.records.lookup import LISTED, nearest
+from udfs.records import LISTED, moment, nearest
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)

@@ -15,8 +15,8 @@ from dataservice.client import SignalDetail
 from udfs.arguments import Names
 from udfs.engine import gather
 from udfs.errors import ArgumentError, error_cell
-from udfs.records.resolve import need_detail
-from udfs.timeseries.loader import latest
+from udfs.records import need_detail
+from udfs.timeseries import latest
 
 MOST_SLUGS = 50
 """Columns that a model can still compare."""

@@ -18,17 +18,28 @@ from dataservice.client.contract import DAYS, MONTHS, Back
 from udfs.arguments import Count, Day, Flag, Last, Max, OneOf, Start, StartOf, as_day
 from udfs.errors import ArgumentError
 from udfs.functions.signal_history import History, history_columns
-from udfs.records.resolve import need_detail
-from udfs.timeseries.compute import Ending, series_of_table
-from udfs.timeseries.coverage import recent
-from udfs.timeseries.frequency import Freq, Frequency
-from udfs.timeseries.loader import NoObservationsError, no_observations
-from udfs.timeseries.options import Align, TableOptions
-from udfs.timeseries.pipeline import Chain, Steps, text_of
-from udfs.timeseries.resample import Agg
-from udfs.timeseries.table import Labelled, window_for
-from udfs.timeseries.transforms import TRANSFORMS
-from udfs.timeseries.vintages import Vintage, observed_as_of, series_of
+from udfs.records import need_detail
+from udfs.timeseries import (
+    TRANSFORMS,
+    Agg,
+    Align,
+    Chain,
+    Ending,
+    Freq,
+    Frequency,
+    Labelled,
+    NoObservationsError,
+    Steps,
+    TableOptions,
+    Vintage,
+    no_observations,
+    observed_as_of,
+    recent,
+    series_of,
+    series_of_table,
+    text_of,
+    window_for,
+)
 
 START = Start(
     help="the first day: 2020-01-31, or counted back from end or else today: -30D -8W -6M -4Q -5Y -6H, MTD, QTD, YTD; "

@@ -23,8 +23,7 @@ from udfs.arguments import shown as quoted
 from udfs.engine import EVER, gather, have, need
 from udfs.functions.codex import CITATIONS, POST_FIELDS, STORY_TYPES, find_post, posts_of
 from udfs.functions.wire import is_locked
-from udfs.records.fields import is_unsafe_address, moment
-from udfs.records.lookup import in_order, matches, searched_words
+from udfs.records import in_order, is_unsafe_address, matches, moment, searched_words
 
 SUMMARY = ("published_at", "story_type", "title", "subtitle", "slug", "handle")
 

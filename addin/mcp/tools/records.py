@@ -10,7 +10,7 @@ from addin.mcp.tool import Found
 from dataservice.models import Record
 from udfs.arguments import Count, Names
 from udfs.errors import ArgumentError
-from udfs.records.fields import Fields
+from udfs.records import Fields
 
 R = TypeVar("R", bound=Record)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from addin.mcp.schemas import Schema, list_of, texts
 from dataservice.observations import Observations
-from udfs.timeseries.frequency import Times
+from udfs.timeseries import Times
 
 ROWS: dict[str, Schema] = {
     "columns": texts(),

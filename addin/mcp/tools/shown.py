@@ -18,10 +18,7 @@ from addin.mcp.tools.described import ABOUT_SCHEMA, about_signals
 from addin.mcp.tools.rows import has_times, label, labels, meaningful
 from udfs.errors import CellError
 from udfs.functions.signal_history import History
-from udfs.timeseries.compute import Columns, Series, dated
-from udfs.timeseries.frequency import Times, Unit, period_start
-from udfs.timeseries.resample import Agg
-from udfs.timeseries.table import Labelled
+from udfs.timeseries import Agg, Columns, Labelled, Series, Times, Unit, dated, period_start
 
 SERIES: Schema = list_of(
     object_of(

@@ -16,10 +16,8 @@ from dataservice.client.contract import HISTORY_LIMIT
 from dataservice.models import Signal
 from udfs.arguments import Count, Text
 from udfs.functions.signals import CATEGORY, DEFAULT_COLUMNS, SIGNAL_COLUMNS
-from udfs.records.lookup import by_slug, corrected, ranked
-from udfs.records.resolve import need_catalogue, need_detail
-from udfs.records.revisions import last_revision
-from udfs.timeseries.vintages import vintages_of
+from udfs.records import by_slug, corrected, last_revision, need_catalogue, need_detail, ranked
+from udfs.timeseries import vintages_of
 
 SLUG = Text(help="slug or shortcode of a signal, in any case; list_signals finds it", example="us-cpi")
 

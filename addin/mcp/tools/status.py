@@ -16,8 +16,8 @@ from udfs.arguments import Names
 from udfs.engine import EVER, CostEstimator, Guess, Run, spread
 from udfs.engine import answer as answer_runs
 from udfs.errors import UdfError
-from udfs.records.lookup import nearest
-from udfs.timeseries.coverage import recent
+from udfs.records import nearest
+from udfs.timeseries import recent
 
 TIERS = ("free", "pro", "enterprise")
 """Those of the contract: whatever else a header says stands in no answer."""
