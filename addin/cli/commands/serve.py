@@ -19,6 +19,7 @@ from dataservice.terminal import echo
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from addin.backend.state import BackendState
     from addin.cli.backend import ReadyBackend
 
 SHEET_PORT = 8776
@@ -45,10 +46,8 @@ def serve(
     """
     from addin.backend import serving
     from addin.backend.app import stopping_of
-    from addin.backend.operation.set_up import concerns, refuse_unknown
+    from addin.backend.operation.set_up import refuse_unknown
     from addin.cli.backend import new_backend, served_pages
-    from addin.config.api_key import find_key
-    from addin.config.connect import key_store
     from addin.config.json_log import log_as_json
 
     refuse_unknown(os.environ)
@@ -59,15 +58,7 @@ def serve(
     backend = new_backend(settings, host=host, port=port, http=http, workers=processes)
     app, listener = backend.app, backend.listener
     echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
-    for line in deployment(settings):
-        echo(line)
-    has_key = settings.per_user_keys and find_key(key_store(settings)) is not None
-    for line in concerns(settings, has_key=has_key, has_metrics_token=bool(app.state.backend.metrics_token)):
-        echo(f"Mind: {line}", err=True)
-    if settings.public_url or settings.oidc_issuer:
-        _tell_what_is_wrong(settings)
-    if app.state.backend.key is None and not settings.per_user_keys:
-        echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
+    _announce(settings, backend.app.state.backend)
     echo("Ctrl-C ends it." if processes == 1 else f"{processes} workers answer. Ctrl-C ends them.")
     if processes == 1:
         serving.serve(app, listener, goes_on=_maintenance(backend), stopping=stopping_of(app))
@@ -76,6 +67,23 @@ def serve(
 
         serve_workers(settings, listener, processes, served_pages, maintenance=_maintenance(backend))
     echo("Stopped.")
+
+
+def _announce(settings: Settings, state: BackendState) -> None:
+    """Say how it is deployed, and what an administrator has to mind."""
+    from addin.backend.operation.set_up import concerns
+    from addin.config.api_key import find_key
+    from addin.config.connect import key_store
+
+    for line in deployment(settings):
+        echo(line)
+    has_key = settings.per_user_keys and find_key(key_store(settings)) is not None
+    for line in concerns(settings, has_key=has_key, has_metrics_token=bool(state.metrics_token)):
+        echo(f"Mind: {line}", err=True)
+    if settings.public_url or settings.oidc_issuer:
+        _tell_what_is_wrong(settings)
+    if state.key is None and not settings.per_user_keys:
+        echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
 
 
 def _tell_what_is_wrong(settings: Settings) -> None:

@@ -94,6 +94,11 @@ def setup(
     if show:
         _print(url, key=key is not False, host=host, start=start is not False)
         return
+    _set_up(url, key=bool(key), host=host, start=bool(start))
+    echo("Set up. Take it back with: addin setup --undo")
+
+
+def _set_up(url: str | None, *, key: bool, host: Host, start: bool) -> None:
     if url:
         _keep_address(url)
     if key:
@@ -106,7 +111,6 @@ def setup(
         from addin.cli.commands.autostart import install
 
         install(http=host is Host.CALC, show=False, form=None)
-    echo("Set up. Take it back with: addin setup --undo")
 
 
 def _print(url: str | None, *, key: bool, host: Host, start: bool) -> None:

@@ -1,6 +1,6 @@
 /// <reference path="types.d.ts" />
 // What the component is told to do otherwise, before a book is opened.
-import { staysText } from "./typed.js";
+import { staysText } from "./typing/typed.js";
 
 /**
  * Links within a book, as HYPERLINK("#'Start'!B4", …) makes them, lead to their cell and not to another page.

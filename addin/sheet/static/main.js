@@ -9,12 +9,12 @@ import { addLinksWithinBook, addMarks, focusCells, improved, isDark, keepPastedT
 import { computeCellsOnly } from "./filling.js";
 import { judge, keepFiles, onlyShown } from "./keeping.js";
 import { addFunctions, answerTo } from "./library.js";
-import { addNames } from "./names.js";
+import { addNames } from "./typing/names.js";
 import { relyOnProof } from "./proof/compiling.js";
 import { askBeforeSpending, askUser, watchQuestion } from "./question.js";
 import { element, StatusLine } from "./status_line.js";
 import { TextView } from "./text_view.js";
-import { readAsExcel } from "./typed.js";
+import { readAsExcel } from "./typing/typed.js";
 
 const MOST_BYTES = 40 * 2 ** 20;
 

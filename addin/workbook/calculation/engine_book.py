@@ -23,7 +23,6 @@ from udfs.cells import Scalar
 ANSWERS = "answers"
 """The sheet of the engine's copy that holds what calls of ours were answered; another name where the book has it."""
 
-
 MAX_FILLED = 1_000_000
 """Cells of an array that are looked at one by one; what fills more was not made by a call of ours."""
 
@@ -84,8 +83,9 @@ class EngineBook:
         formulas = [self.formulas[place] for place in places]
         filled = self.live.copy()
         filled.update(*(cells_of_formula(formula) for formula in formulas if formula.formula.filled is not None))
-        given = (each for each in values.items() if each[1] is not None)
-        cells: list[EngineCell] = [(sheet, *spot, VALUE, value) for (sheet, spot), value in given]
+        cells: list[EngineCell] = [
+            (at, *spot, VALUE, value) for (at, spot), value in values.items() if value is not None
+        ]
         for name in self._sheets_needed():
             sheet = self._sheet(name)
             for spot in sheet.filled():
@@ -213,9 +213,8 @@ class EngineBook:
         """Return what the engine shows in the cells of formulas: a value, of an array formula its rows."""
         arrays = [formula.place for formula in formulas if formula.is_array]
         single = [formula.place for formula in formulas if not formula.is_array]
-        found: dict[Place, Any] = dict(zip(single, self.engine.values(single), strict=True)) if single else {}
-        found.update(self._tables(arrays))
-        return found
+        found = zip(single, self.engine.values(single), strict=True) if single else ()
+        return dict(found) | self._tables(arrays)
 
     def _tables(self, arrays: Sequence[Place]) -> dict[Place, list[list[Any]]]:
         """Return what the engine shows in the areas that array formulas fill there."""
@@ -238,10 +237,9 @@ class EngineBook:
         """What the cells of an area show in the engine; of one that runs to the sheet's end, the part that is used."""
         used = self._sheet(area.sheet or sheet).used_part(area) if area.last_row - area.first_row > 10_000 else area
         columns = range(used.first_column, used.last_column + 1)
-        rows = range(used.first_row, used.last_row + 1)
         name = self.book.known_name(area.sheet or sheet)
-        values = iter(self.engine.values([(name, (row, column)) for row in rows for column in columns]))
-        return [[next(values) for _ in columns] for _ in rows]
+        values = iter(self.engine.values([(name, spot) for spot in _spots(used)]))
+        return [[next(values) for _ in columns] for _ in range(used.first_row, used.last_row + 1)]
 
     def _fixed_spills(self) -> dict[Place, Area]:
         """The areas, as the file has them, of those spills referred to that are values in the engine."""

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { asExcelReads } from "../../../addin/sheet/static/typed.js";
+import { asExcelReads } from "../../../addin/sheet/static/typing/typed.js";
 
 const TODAY = new Date(2026, 10, 26);
 const read = (text) => asExcelReads(text, TODAY);

@@ -1,4 +1,4 @@
-/// <reference path="types.d.ts" />
+/// <reference path="../types.d.ts" />
 // What typed or pasted text becomes, as in Excel: the component takes some of it for another number, or for text.
 
 /** @typedef {{ content: string, format?: string | null }} Read what a cell holds, with which number format; null for the one it has */

@@ -1,4 +1,4 @@
-/// <reference path="types.d.ts" />
+/// <reference path="../types.d.ts" />
 // Completes names inside the quotes of a formula, from the lists that the backend holds; that spends no request.
 
 /** How long a list that was not there is not asked for again. */
