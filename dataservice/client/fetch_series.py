@@ -49,7 +49,7 @@ from dataservice.client.contract.resources import HistoryResource, SignalResourc
 from dataservice.client.contract.results import Catalogue, SignalDetail
 from dataservice.client.contract.windows import NO_DAYS, Window, day_before, utc_day
 from dataservice.client.network.call_context import CallContext
-from dataservice.client.pull_window import WindowPuller, listed_as
+from dataservice.client.pull_window import Purpose, WindowPuller, listed_as
 from dataservice.errors import (
     DataServiceError,
     DeadlineExceededError,
@@ -65,6 +65,10 @@ MOST_EMPTY_DAYS = 15 * 366
 
 FEW_PARTS = 2
 """A window of so many parts is not asked for as a whole before."""
+
+
+MOST_ROUNDS = 3
+"""So often what a pull made doubtful is pulled again: a series that changes each time is not shown as one."""
 
 
 class SeriesFetcher(WindowPuller):
@@ -193,7 +197,7 @@ class SeriesFetcher(WindowPuller):
         days = check_window(told)
         with suppress(DataServiceError):
             history = self._cache.history_without_detail(slug)
-            history = await self._pull_at_once(resource, history, days, context, is_check=True)
+            history = await self._pull_at_once(resource, history, days, context, purpose=Purpose.CHECK)
             if not same_days(told, history.observations, days):
                 await self._part_windows((told.last_day - told.first_day).days)
                 await self._cache.learn(resource, history, lambda _: History.nothing(), self._clock())
@@ -220,10 +224,11 @@ class SeriesFetcher(WindowPuller):
         if self._evidence.now.thin_details and not was_thin:
             return await self.history(resource, context)
         now, wanted = self._time_and_window(resource)
-        for gap in gaps(history, wanted, now):  # a check may have found a revision: pull what it made doubtful
-            history = await self._pull(resource, history, gap, context)
+        for _ in range(MOST_ROUNDS):  # a pull may have found a revision: pull what it made doubtful
+            for gap in gaps(history, wanted, now):
+                history = await self._pull(resource, history, gap, context)
         answer = self._cache.from_history(resource, history, self._clock())
-        if answer is None:
+        if answer is None or gaps(history, wanted, now):
             raise DeadlineExceededError("the history could not be completed")
         return answer
 
@@ -242,7 +247,8 @@ class SeriesFetcher(WindowPuller):
             return await self._pull_back(resource, history, window, context)
         try:
             if not seen.thin_over or days > FEW_PARTS * seen.thin_over:
-                history = await self._pull_at_once(resource, history, window, context, is_beside=seen.hides_past)
+                purpose = Purpose.BESIDE if seen.hides_past else Purpose.WINDOW
+                history = await self._pull_at_once(resource, history, window, context, purpose=purpose)
             else:
                 history = await self._pull_in_parts(resource, history, window, context, None)
         except InvalidRequestError as error:
@@ -274,7 +280,7 @@ class SeriesFetcher(WindowPuller):
             self._sender.pardon(request, context)
             part = part_before(window, length, today)
             try:
-                history = await self._pull_at_once(resource, history, part, context, is_closed=True)
+                history = await self._pull_at_once(resource, history, part, context, purpose=Purpose.SHORTER)
             except InvalidRequestError:
                 if length == SHORT_DAYS:
                     break
@@ -326,7 +332,7 @@ class SeriesFetcher(WindowPuller):
             rests = [each for each in left_out(window, found, told, today) if each not in empty]
             if not rests or not (is_cut or self._evidence.now.cuts_windows):
                 break
-            history = await self._pull_at_once(resource, history, rests[0], context, is_beside=True)
+            history = await self._pull_at_once(resource, history, rests[0], context, purpose=Purpose.BESIDE)
             if len(self._told(resource.slug).between(window.start, window.end)) > len(found):
                 self._evidence.now = replace(self._evidence.now, cuts_windows=True)
                 await self._learn(self._evidence.now)

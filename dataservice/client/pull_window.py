@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
+from enum import Enum, auto
 from functools import partial
 from typing import Any
 
 from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
 from dataservice.client.cache.codec import pack
-from dataservice.client.cache.history import after_pull, gaps, told_lately
+from dataservice.client.cache.history import after_pull, is_told_lately, relied_on, told_lately
 from dataservice.client.cache.recent import DoubtfulDetails, with_history
 from dataservice.client.cache.spans import History, Span
 from dataservice.client.contract.completeness.density import (
@@ -69,6 +70,19 @@ class FetchTools:
     evidence: Evidences = field(default_factory=Evidences)
 
 
+class Purpose(Enum):
+    """What a pull is for."""
+
+    WINDOW = auto()
+    """What is asked for."""
+    CHECK = auto()
+    """Days that a longer window tells, too: no look of its own."""
+    BESIDE = auto()
+    """Days beside others that were asked for: where nothing comes, nothing is known of them."""
+    SHORTER = auto()
+    """A part of a window that was refused: an open end is asked as a closed one."""
+
+
 class WindowPuller:
     """Pulls windows of histories, and keeps what arrives."""
 
@@ -120,8 +134,8 @@ class WindowPuller:
         return window.end < date.max and any(day_after(window.end) in span.window for span in history.spans)
 
     def _told(self, slug: str) -> Observations:
-        """What windows told of a signal so far."""
-        return self._cache.history_without_detail(slug).observations
+        """What windows told of a signal, without what is to be pulled again: it may be gone."""
+        return relied_on(self._cache.history_without_detail(slug), self._clock())
 
     async def _pull_in_parts(
         self, resource: HistoryResource, history: History, window: Window, context: CallContext, first: date | None
@@ -153,8 +167,9 @@ class WindowPuller:
         if not (len(found) and (arrived.begins_early or is_doubtful)) or self._details.proves(resource.slug, found):
             return history, await self._is_thinned_out(resource.slug, history, arrived)
         days = check_window(found)
-        if gaps(self._cache.history_without_detail(resource.slug), days, self._clock()):
-            history = await self._pull_at_once(resource, history, days, context, is_check=True)
+        known = self._cache.history_without_detail(resource.slug)
+        if not is_told_lately(known, days, self._clock(), self._cache.rules):
+            history = await self._pull_at_once(resource, history, days, context, purpose=Purpose.CHECK)
         return history, await self._is_thinned_out(resource.slug, history, arrived, days)
 
     async def _is_thinned_out(self, slug: str, history: History, arrived: Pulled, days: Window | None = None) -> bool:
@@ -197,58 +212,52 @@ class WindowPuller:
         window: Window,
         context: CallContext,
         since: date | None = None,
-        *,
-        is_check: bool = False,
-        is_beside: bool = False,
-        is_closed: bool = False,
+        purpose: Purpose = Purpose.WINDOW,
     ) -> History:
         """The history with `window` pulled; if a pull breaks off, what arrived is kept and not asked for again.
 
-        Nothing lies between the day `since` and the window. Some days more are asked for that only a detail has told:
-        they show whether a service tells the same of them. A check, whose days a longer window tells, too, is no look
-        of its own. Of days beside others that were asked for, nothing is known where nothing comes (`is_beside`). An
-        open end is asked as a closed one where longer windows may be refused (`is_closed`).
+        Nothing lies between the day `since` and the window. Where the window was thinned out, it is pulled in parts.
         """
-        seen = self._evidence.now
-        is_one = (
-            is_beside
-            or is_closed
-            or seen.looks_agree
-            or seen.longest_days
-            or self._cache.sources.is_alike(resource.slug)
-        )
-        is_one = is_one or self._is_told_behind(self._cache.history_without_detail(resource.slug), window)
-        asked = window if is_one else overlapping(window, history.observations, seen)
-        begin = pulled = self._begin(resource.slug, asked)
+        seen, slug = self._evidence.now, resource.slug
+        asked = self._days_to_ask(slug, history, window, purpose)
+        begin = pulled = self._begin(slug, asked)
         first: date | None = None
         try:
             async for arrived in pages_of_window(
-                *(self._sender, context, resource.slug, begin, self._evidence),
+                *(self._sender, context, slug, begin, self._evidence),
                 max_pages=self._max_pages,
-                exists=partial(self._exists, resource.slug),
-                is_closed=is_closed,
+                exists=partial(self._exists, slug),
+                is_closed=purpose is Purpose.SHORTER,
             ):
                 await self._check_empty(resource, arrived, asked, context)
-                if arrived.complete and not arrived.problem and not is_check:
-                    pulled = begin
+                pulled = begin  # nothing is kept of what contradicts itself, or cannot be checked
+                if arrived.problem:
+                    continue
+                if arrived.complete and purpose is not Purpose.CHECK:
                     history, is_thin = await self._checked(resource, history, arrived, context)
                     if is_thin:
                         first = arrived.observations.first_day
-                        continue  # it was the last page
-                pulled = begin if arrived.problem else arrived
-            await self._compare_newest(resource.slug, pulled, context)
+                        continue
+                pulled = arrived
+            await self._compare_newest(slug, pulled, context)
             if self._evidence.now.keeps_last is False and seen.keeps_last is not False:
                 self._cache.distrust_lists()
                 await self._learn(self._evidence.now)
         finally:
             if self._evidence.now.thin_details and not seen.thin_details:
-                history = self._cache.history_without_detail(resource.slug)
-            history = await self._keep_pulled(
-                resource, history, window, pulled, since, is_beside=is_beside, is_look=not is_check
-            )
-        if first is not None:
-            return await self._pull_in_parts(resource, history, window, context, first)
-        return history
+                history = self._cache.history_without_detail(slug)
+            history = await self._keep_pulled(resource, history, window, pulled, since, purpose)
+        return history if first is None else await self._pull_in_parts(resource, history, window, context, first)
+
+    def _days_to_ask(self, slug: str, history: History, window: Window, purpose: Purpose) -> Window:
+        """The window, and days behind it that only a detail told: they show whether windows tell the same of them."""
+        seen = self._evidence.now
+        is_settled = seen.looks_agree or seen.longest_days or self._cache.sources.is_alike(slug)
+        if is_settled or purpose in (Purpose.BESIDE, Purpose.SHORTER):
+            return window
+        if self._is_told_behind(self._cache.history_without_detail(slug), window):
+            return window
+        return overlapping(window, history.observations, seen)
 
     async def _keep_pulled(
         self,
@@ -257,9 +266,7 @@ class WindowPuller:
         window: Window,
         pulled: Pulled,
         since: date | None,
-        *,
-        is_beside: bool = False,
-        is_look: bool = True,
+        purpose: Purpose,
     ) -> History:
         """The history with what has arrived of a window, which is kept; a look is noted in the archive."""
         asked = pulled.known_window()
@@ -278,7 +285,7 @@ class WindowPuller:
         if pulled.complete:
             lacks_last = self._evidence.now.keeps_last is False
             found = self._cache.shown_by_detail(resource.slug, days, found, now, lacks_last=lacks_last)
-        if is_beside and not len(found):
+        if purpose is Purpose.BESIDE and not len(found):
             return history
         is_cut = self._looks_cut(history, days, found, pulled.arrived)
         self._looked_cut[resource.slug] = is_cut
@@ -288,7 +295,7 @@ class WindowPuller:
                 days = Window(
                     *(found.first_day, days.end) if rest.start == days.start else (days.start, found.last_day)
                 )
-        return await self._keep(resource, history, days, found, is_look=is_look)
+        return await self._keep(resource, history, days, found, is_look=purpose is not Purpose.CHECK)
 
     async def _keep(
         self,

@@ -112,10 +112,27 @@ def _known_before(history: History, wanted: Window, hole: Window) -> Findings | 
 
 def told_lately(history: History, window: Window, now: float, rules: Freshness) -> Observations:
     """The observations of a window as they were told so lately that they count as fresh."""
+    return _of_spans(history, _lately(history, now, rules)).between(window.start, window.end)
+
+
+def is_told_lately(history: History, window: Window, now: float, rules: Freshness) -> bool:
+    """Return whether every day of a window was told so lately that it counts as fresh."""
+    return not missing((span.window for span in _lately(history, now, rules)), window)
+
+
+def _lately(history: History, now: float, rules: Freshness) -> list[Span]:
+    return [span for span in history.spans if not span.revised and rules.is_fresh(span.pulled_at, now)]
+
+
+def relied_on(history: History, now: float) -> Observations:
+    """The observations of a history without those that are to be pulled again before they are used."""
+    return _of_spans(history, _trusted(history, now))
+
+
+def _of_spans(history: History, spans: Sequence[Span]) -> Observations:
     found = history.observations[:0]
-    for span in history.spans:
-        if not span.revised and rules.is_fresh(span.pulled_at, now) and span.window.meets(window):
-            found = found.merged(history.inside(span.window.within(window)))
+    for window in joined(span.window for span in spans):
+        found = found.merged(history.inside(window))
     return found
 
 

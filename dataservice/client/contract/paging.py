@@ -248,7 +248,7 @@ class Pulled:
         if not len(found):
             return False
         if found.last_day > self.window.end:  # the one day behind it that was asked for: no other can follow
-            return bool(page.left) and not (self.pages or evidence.claims_are_idle) and _is_one_a_day(found)
+            return bool(page.left) and not evidence.claims_are_idle and _is_one_a_day(found)
         if _claims(page, evidence):
             return True
         if self.newest is not None and found.last_day < self.newest <= self.window.end:
