@@ -13,7 +13,7 @@ from typing import Any
 from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
 from dataservice.client.cache.codec import pack
-from dataservice.client.cache.history import after_pull, is_told_lately, relied_on, told_lately
+from dataservice.client.cache.history import after_pull, doubted, is_told_lately, relied_on, told_lately
 from dataservice.client.cache.recent import DoubtfulDetails, with_history
 from dataservice.client.cache.spans import History, Span
 from dataservice.client.contract.completeness.density import (
@@ -290,11 +290,13 @@ class WindowPuller:
         is_cut = self._looks_cut(history, days, found, pulled.arrived)
         self._looked_cut[resource.slug] = is_cut
         if is_cut:
-            told = self._told(resource.slug).merged(found)
-            for rest in left_out(days, found, told, utc_day(now)):
+            told = self._told(resource.slug)
+            for rest in left_out(days, found, told.merged(found), utc_day(now)):
                 days = Window(
                     *(found.first_day, days.end) if rest.start == days.start else (days.start, found.last_day)
                 )
+                if len(told.between(rest.start, rest.end)):
+                    history = await self._cache.learn(resource, history, partial(doubted, window=rest), now)
         return await self._keep(resource, history, days, found, is_look=purpose is not Purpose.CHECK)
 
     async def _keep(

@@ -170,6 +170,18 @@ def after_pull(history: History, pulled: Window, found: Observations, now: float
     return replace(history, observations=observations, spans=spans, revised_at=revised_at)
 
 
+def doubted(history: History, window: Window) -> History:
+    """The history after nothing came of a window where something is known: that is to be pulled again before use."""
+    spans = [span for span in history.spans if not span.window.meets(window)]
+    for span in history.spans:
+        if span.window.meets(window):
+            parts = [(rest, span.revised) for rest in missing([window], span.window)]
+            for part, revised in (*parts, (span.window.within(window), True)):
+                was_end = span.was_end and part.end == span.window.end
+                spans.append(replace(span, window=part, revised=revised, was_end=was_end))
+    return replace(history, spans=tuple(sorted(spans, key=_by_start)))
+
+
 def is_revision(history: History, span: Span, pulled: Window, found: Observations, newest: Newest | None) -> bool:
     """Return whether `found` contradicts what is known of the days that `span` and `pulled` share.
 
