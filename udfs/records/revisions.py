@@ -47,20 +47,18 @@ class Revision:
 
 def revision_count(vintages: Vintages) -> int:
     """Return how many revisions were seen; new observations are none."""
-    return int(vintages.facts.repeats_observation().sum())
+    return len(vintages.revised()[0])
 
 
 def last_revision(vintages: Vintages) -> Revision | None:
     """The revision seen last; of several seen at once that of the newest observation."""
-    facts = vintages.facts
-    places = np.flatnonzero(facts.repeats_observation())
-    if not len(places):
+    facts, before = vintages.revised()
+    if not len(facts):
         return None
-    seen = facts.first_seen[places]
-    place = int(places[np.flatnonzero(seen == seen.max())[-1]])
+    place = int(np.flatnonzero(facts.first_seen == facts.first_seen.max())[-1])
     return Revision(
         day_or_moment(facts.times[place].item().replace(tzinfo=UTC)),
-        _value(facts.values[place - 1]),
+        _value(before[place]),
         _value(facts.values[place]),
         _moment(facts.first_seen[place]),
         _moment(facts.not_before[place]),

@@ -59,7 +59,7 @@ def rows_of(vintages: Vintages) -> Iterator[tuple[Any, ...]]:
 
     Observed at, value before, value, whether it vanished, first seen, not before; None where there is none.
     """
-    facts = vintages.facts
+    facts = vintages.facts.changes_only()
     again = facts.repeats_observation()
     before = np.where(again, np.append(np.nan, facts.values[:-1])[: len(facts)], np.nan)
     for start in range(0, len(facts), ROWS_AT_A_TIME):

@@ -183,15 +183,18 @@ class Archive:
         """The log together with what one look showed; if that is a change, the times of earlier looks are looked up."""
         known = held.vintages
         facts = known.changes(window, found, moment, by_detail=by_detail)
-        if len(facts) and known.looked.first_look != NEVER_YET:
+        again = known.told_by_both(window, found, moment, by_detail=by_detail)
+        if (len(facts) or len(again)) and known.looked.first_look != NEVER_YET:
             kept = await self._kept_look(slug)
             if kept is not None and kept[0] and micros(kept[1]) <= moment + CLOCK_STEP_US:
                 known = replace(known, looked=known.looked.confirmed(kept[0], micros(kept[1])))
                 moment = max(moment, micros(kept[1])) if kept[0].meets(window) else moment
             moment += known.looked.last_look_at(window) == moment  # two states have two times
             facts = known.changes(window, found, moment, by_detail=by_detail)
+            again = known.told_by_both(window, found, moment, by_detail=by_detail)
         if len(facts) and known.has_other_source(by_detail=by_detail) and not await self._are_alike(slug):
             facts = known.of_one_source(facts, moment)
+        facts = Facts.together([facts, again])
         seen = replace(known, looked=known.looked.at(window, moment))
         if not len(facts):
             return replace(held, vintages=seen)

@@ -64,7 +64,7 @@ class Facts:
         if not facts:
             return cls.none()
         columns: list[Any] = [np.concatenate([getattr(one, name) for one in facts]) for name in cls.__slots__]
-        order = np.lexsort((columns[3], columns[0]))
+        order = np.lexsort((~columns[6], columns[3], columns[0]))  # what both sources told counts
         times, values, gone, first_seen, not_before, *told = (column[order] for column in columns)
         same_observation = times[1:] == times[:-1]
         begins = np.append(True, ~(same_observation & (first_seen[1:] == first_seen[:-1])))
@@ -76,7 +76,7 @@ class Facts:
     def __len__(self) -> int:
         return len(self.times)
 
-    def __getitem__(self, part: NDArray[np.bool_] | NDArray[np.intp]) -> Facts:
+    def __getitem__(self, part: slice | NDArray[np.bool_] | NDArray[np.intp]) -> Facts:
         return Facts(*(getattr(self, name)[part] for name in self.__slots__))
 
     @property
@@ -86,9 +86,24 @@ class Facts:
 
     def changes_only(self) -> Facts:
         """The same without facts that say what the one before them says."""
-        equal = np.zeros(len(self), bool)
-        equal[1:] = same_values(self.values[1:], self.values[:-1]) & (self.gone[1:] == self.gone[:-1])
+        equal = np.append(False, self[1:].says_same(self[:-1]))[: len(self)]
         return self[~(self.repeats_observation() & equal)]
+
+    def states(self) -> Facts:
+        """The last fact of each observation."""
+        return self[np.append(self.times[1:] != self.times[:-1], True)[: len(self)]]
+
+    def last_of(self, others: Facts) -> tuple[NDArray[np.bool_], Facts]:
+        """Return for each of `others` whether there is a fact of its observation, and the last one; any where not."""
+        if not len(self):
+            return np.zeros(len(others), bool), others
+        last = self.states()
+        found = last[np.minimum(np.searchsorted(last.times, others.times), len(last) - 1)]
+        return found.times == others.times, found
+
+    def says_same(self, other: Facts) -> NDArray[np.bool_]:
+        """Return for each fact whether it says the same as that in the same place."""
+        return same_values(self.values, other.values) & (self.gone == other.gone)
 
     def repeats_observation(self) -> NDArray[np.bool_]:
         """For each fact whether it concerns the observation of the one before it."""

@@ -18,7 +18,7 @@ from dataservice.client.contract.completeness.sources import as_known
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.windows import Window
 from dataservice.errors import NoVintageError
-from dataservice.observations import Observations
+from dataservice.observations import Observations, Values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,17 +128,42 @@ class Vintages:
         return bool((self.facts.by_detail != by_detail).any())
 
     def of_one_source(self, facts: Facts, moment: int) -> Facts:
-        """The changes that a look found at `moment`; those of what the other source told are told otherwise.
+        """The changes that a look found at `moment`; what this source did not tell otherwise before is no change.
 
-        Nor is anything new but what lies behind all that was known: the other source may leave it out.
+        Nor is anything new but what lies behind all that was known, or between two observations that this source told:
+        the other one may leave it out.
         """
-        last = self.facts[self._last_at(moment)]
-        places = np.searchsorted(last.times, facts.times)
-        is_known = np.append(last.times, np.datetime64("NaT"))[places] == facts.times
-        is_others = is_known & (np.append(last.by_detail, False)[places] != facts.by_detail)
-        is_behind = facts.times > self.facts.times[-1]
-        not_before = np.where(is_others | ~(is_known | is_behind), NEVER_BEFORE, facts.not_before)
-        return replace(facts, retold=is_others, not_before=not_before)
+        if not len(facts):
+            return facts
+        before, source = self.facts[self.facts.first_seen <= moment], facts.by_detail[0]
+        known, last = before.last_of(facts)
+        told, own = before[before.by_detail == source].last_of(facts)
+        is_own = (last.by_detail == source) | (told & ~own.says_same(facts))
+        there = before.states()
+        there = there[~there.gone]
+        by_own = np.concatenate([[False], there.by_detail == source, [False]])
+        places = np.searchsorted(there.times, facts.times)
+        is_new = by_own[places] & by_own[places + 1] | (facts.times > self.facts.times[-1])
+        return replace(facts, retold=~np.where(known, is_own, is_new))
+
+    def told_by_both(self, window: Window, found: Observations, moment: int, *, by_detail: bool) -> Facts:
+        """Return what is a change from now on: only the other source had told it, and at `moment` this one does, too.
+
+        It counts from when it was first told. That this one told it is said besides: what it tells next may differ.
+        """
+        facts = self.facts
+        held = self._last_at(moment) & facts.retold & (facts.by_detail != by_detail)
+        held &= facts.times >= np.datetime64(window.start, "us")
+        held &= facts.times < np.datetime64(window.end, "us") + np.timedelta64(1, "D")
+        if not held.any():
+            return Facts.none()
+        others = facts[held]
+        found = as_known(self.as_of(moment).between(window.start, window.end), found)
+        gone = np.setdiff1d(others.times, found.times, assume_unique=True)
+        _, ours = Facts.found(found, gone, moment, by_detail=by_detail).last_of(others)
+        same = ours.says_same(others)
+        changes = replace(others, retold=np.zeros(len(others), bool))
+        return Facts.together([changes[same], ours[same]])
 
     def union(self, other: Vintages) -> Vintages:
         """Return what both know; in whatever order parts are put together, the result is the same."""
@@ -179,19 +204,28 @@ class Vintages:
     def revision_columns(self, observed_at: date | None = None, start: date | None = None) -> dict[str, NDArray[Any]]:
         """The same as columns by their names, times as datetime64[us]."""
         facts = self.facts.changes_only()
-        again = facts.repeats_observation()
-        before = np.where(again, np.append(np.nan, facts.values[:-1])[: len(facts)], np.nan)
-        chosen = np.ones(len(facts), bool) if observed_at is not None else facts.not_before != NEVER_BEFORE
+        is_change, before = _changes_shown(facts)
+        is_first = ~facts.repeats_observation()
+        chosen = is_change & (facts.not_before != NEVER_BEFORE)
+        if observed_at is not None:
+            chosen = is_change | is_first
         for first, last in ((observed_at, observed_at), (start, None)):
             chosen &= facts.times >= np.datetime64(first or date.min, "us")
             chosen &= facts.times < np.datetime64(last or date.max, "us") + np.timedelta64(1, "D")
-        moments = (facts.first_seen.view("datetime64[us]"), facts.not_before.view("datetime64[us]"))  # never: no time
-        chosen &= ~facts.retold
+        not_before = np.where(facts.retold, NEVER_BEFORE, facts.not_before)
+        moments = (facts.first_seen.view("datetime64[us]"), not_before.view("datetime64[us]"))  # never: no time
         columns = [column[chosen] for column in (facts.times, before, facts.values, *moments)]
         found: dict[str, NDArray[Any]] = dict(zip(REVISION_COLUMNS, columns, strict=True))
         told_otherwise = retold(facts)[chosen] & (found["not_before"] != np.array(NEVER_BEFORE).view("datetime64[us]"))
         notes = np.array([RETOLD if told else None for told in told_otherwise], object)
         return found | {NOTE: notes} if told_otherwise.any() else found
+
+    def revised(self) -> tuple[Facts, Values]:
+        """Return the changes that were seen of observations that were known, and the value of each before."""
+        facts = self.facts.changes_only()
+        is_change, before = _changes_shown(facts)
+        chosen = is_change & facts.repeats_observation()
+        return facts[chosen], before[chosen]
 
     def _last_at(self, moment: int) -> NDArray[np.bool_]:
         """For each fact whether it was the last one of its observation at `moment`."""
@@ -234,6 +268,19 @@ class VintagesResource(Resource[Vintages]):
     slug: str
 
     is_requested: ClassVar[bool] = False
+
+
+def _changes_shown(facts: Facts) -> tuple[NDArray[np.bool_], Values]:
+    """Return which facts are changes, and the values before them: not those that only the other source told."""
+    places = np.arange(len(facts)) - 1
+    while True:
+        is_same = (places >= 0) & (facts.times[places] == facts.times)
+        others = is_same & facts.retold[places] & (facts.by_detail[places] != facts.by_detail)
+        if not others.any():
+            break
+        places = places - others
+    is_change = ~facts.retold & ~(is_same & facts[places].says_same(facts))
+    return is_change, np.where(is_same, facts.values[places], np.nan)
 
 
 def _pruned(vintages: Vintages, before: int) -> Vintages:

@@ -6,14 +6,13 @@ from tests.attack.client import one_value
 from tests.attack.client.vintages import attack
 from tests.dataservice.stores.stores import redis_url  # noqa: F401 - found by being imported here
 
-LOST = "a revision is lost where a window tells it before the detail does, and the two were not compared"
-
 
 @pytest.mark.parametrize(
     ("kind", "seed"),
     [
+        ("memory", 1),
+        ("memory", 11),
         ("memory", 17),
-        pytest.param("memory", 11, marks=pytest.mark.xfail(reason=LOST)),
         ("sqlite", 12),
         ("redis", 15),
         ("redis", 16),

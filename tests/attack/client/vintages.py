@@ -29,9 +29,12 @@ import httpx
 import pandas as pd
 
 from dataservice.client import AsyncClient, HistoryResource, SignalResource
+from dataservice.client.cache.answer import DEFAULT_TTL_S
+from dataservice.client.cache.recent import is_whole
 from dataservice.client.contract.completeness.evidence import Evidence
 from dataservice.client.contract.windows import utc_day
 from dataservice.errors import DataServiceError, NoVintageError
+from dataservice.observations import Observations
 from tests.attack.parts.shared_store import SharedStore
 from tests.attack.parts.told import Told, conclude
 from tests.dataservice.client.parts.clocks import Clock
@@ -40,8 +43,8 @@ from tests.dataservice.stores.stores import redis_server
 from udfs.cells import CellError
 from udfs.engine.session import Call, Session
 
-INCLUDED = Evidence(start_included=True)
-"""So that no client asks for a day more before a window, which it would not look at."""
+EVIDENCE = Evidence(start_included=True, dense_detail=True, dense_rows=6_000)
+"""So that no client asks for a day more before a window, which it would not look at, or doubts an uneven rhythm."""
 
 RARE = ("restart", "fail", "clock", "clock", "evict")
 KEYS = tuple(f"ds_{digit * 40}" for digit in "12")
@@ -60,21 +63,41 @@ LITTLE_MEMORY = 40_000
 
 
 @dataclass
+class State:
+    """What an observation was known to be since a look, and the last look before that one.
+
+    `source` was the first to tell it, a detail or a window. As long as not `is_sure` it may be left out of the changes:
+    only the other source had told otherwise before, and does not tell it yet.
+    """
+
+    since: float
+    value: Any
+    last_look: float
+    source: str
+    is_sure: bool
+
+
+@dataclass
 class Life:
     """What one signal was found to be, day by day, by the answers that went out."""
 
     first_look: list[float] = field(default_factory=lambda: [math.inf] * DAYS)
     last_look: list[float] = field(default_factory=lambda: [-math.inf] * DAYS)
-    states: dict[int, list[tuple[float, Any, float]]] = field(default_factory=dict)
-    """By day: since which look it was known to be what, and the last look before that one."""
+    states: dict[int, list[State]] = field(default_factory=dict)
 
-    def look(self, now: float, low: int, high: int, found: dict[int, Any]) -> None:
+    def look(self, now: float, low: int, high: int, found: dict[int, Any], source: str) -> None:
         now = max(now, max(self.last_look[low : high + 1]))  # it came after those, even if the clock was set back since
+        newest = max(self.states, default=0)
         for day in {*found, *(day for day in self.states if low <= day <= high)}:
             states = self.states.setdefault(day, [])
-            before, after = states[-1][1] if states else GONE, found.get(day, GONE)
+            before, after = states[-1].value if states else GONE, found.get(day, GONE)
             if before != after:
-                states.append((now, after, self.last_look[day]))
+                own = [state.value for state in states if state.source == source]
+                is_first = self.last_look[day] == -math.inf or day > newest
+                is_own = bool(own) and (own[-1] != after or states[-1].source == source)
+                states.append(State(now, after, self.last_look[day], source, is_first or is_own))
+            elif states and states[-1].source != source:
+                states[-1].is_sure = True
         for day in range(low, high + 1):
             self.first_look[day] = min(self.first_look[day], now)
             self.last_look[day] = now
@@ -82,8 +105,8 @@ class Life:
     def at(self, day: int, moment: float) -> Any:
         """The state of an observation at a moment by which its day had been looked at."""
         states = self.states.get(day, [])
-        known = bisect_right(states, moment, key=lambda state: state[0])
-        return states[known - 1][1] if known else GONE
+        known = bisect_right(states, moment, key=lambda state: state.since)
+        return states[known - 1].value if known else GONE
 
 
 class World:
@@ -92,6 +115,8 @@ class World:
     def __init__(self, chance: random.Random, clock: Clock) -> None:
         self.chance, self.clock = chance, clock
         self.requests, self.fails = 0, False
+        self._has_more: set[tuple[str, str]] = set()
+        """Whose last window goes on. None breaks off: whether its first page begins where asked is not known."""
         self._numbers = count(1)
         self.values: dict[tuple[str, str], dict[int, Any]] = {}
         self.lives = {(key, slug): Life() for key in KEYS for slug in SLUGS}
@@ -125,9 +150,10 @@ class World:
 
     def answer(self, request: httpx.Request) -> httpx.Response:
         self.requests += 1
-        if self.fails and self.chance.random() < 0.5:
-            return httpx.Response(500, json={"error": "no"}, headers=quota())
         key, parts = request.headers["authorization"].removeprefix("Bearer "), request.url.path.split("/")
+        is_next_page = len(parts) > 4 and (key, parts[3]) in self._has_more
+        if self.fails and self.chance.random() < 0.5 and not is_next_page:
+            return httpx.Response(500, json={"error": "no"}, headers=quota())
         values, life = self.values[key, parts[3]], self.lives[key, parts[3]]
         days = sorted(values)
         if len(parts) > 4:
@@ -137,11 +163,14 @@ class World:
             days, total = found[:1_000], len(found)
             wanted = DAYS - 1 if last >= DAYS else last - 2
             low, high = first, wanted if total <= 1_000 else days[-1] - 1
+            (self._has_more.add if total > 1_000 else self._has_more.discard)((key, parts[3]))
         else:
             days, total = days[-365:], 0
-            whole = len(days) < 365 and days[-1] - days[0] > 366  # fewer than 365 that reach further back are all
+            times = [f"{day_of(day)}T00:00:00Z" for day in days]
+            whole = is_whole(Observations.from_columns(times, [0.0] * len(days)))
             low, high = 0 if whole else days[0], DAYS - 1
-        life.look(self.clock.now, low, high, {day: values[day] for day in days if low <= day <= high})
+        source = "window" if len(parts) > 4 else "detail"
+        life.look(self.clock.now, low, high, {day: values[day] for day in days if low <= day <= high}, source)
         rows = [{"observed_at": f"{day_of(day)}T00:00:00Z", "value": values[day]} for day in days]
         data: Any = rows if len(parts) > 4 else {"slug": parts[3], "latest": rows[-1], "history": rows}
         pagination = {"limit": 1_000, "offset": 0, "total": total}
@@ -185,7 +214,8 @@ class Attack:
             case "both":  # at the same moment
                 slug = self.chance.choice(SLUGS)
                 await asyncio.gather(*(self._read(self._client(key, number), slug) for number in range(2)))
-            case "change":
+            case "change":  # what two sources told otherwise within this time are taken for two series
+                self.clock.advance(DEFAULT_TTL_S + 1)
                 self.world.change()
             case "wait":
                 self.clock.advance(self.chance.choice((901, 3_600, 86_400, 86_400, 86_400 * 5, 86_400 * 31)))
@@ -282,16 +312,17 @@ class Attack:
     async def _ask_life(self, client: AsyncClient, life: Life, slug: str, day: int) -> None:
         frame = await client.revisions(slug, day_of(day))
         told = [(value_of(row.value), time_of(row.first_seen), time_of(row.not_before)) for row in frame.itertuples()]
-        expected = [(None if state == GONE else state, now, last) for now, state, last in life.states.get(day, [])]
-        if [value for value, _, _ in told] != [value for value, _, _ in expected]:
+        # when a look was is as uncertain as the clock: which of two came later shows only where both are remembered
+        unsure_s = self.most_set_back_s + ROUNDED_S
+        expected = told_of(life.states.get(day, []), told, unsure_s)
+        if [value for value, _, _ in told] != [None if state.value == GONE else state.value for state in expected]:
             self._wrong(f"life of {slug} {day}: {told} instead of {expected}")
             return
         before = -math.inf
-        for (_, seen, not_before), (_, now, last) in zip(told, expected, strict=True):
-            # when a look was is as uncertain as the clock: which of two came later shows only where both are remembered
-            unsure_s = self.most_set_back_s + ROUNDED_S
-            if abs(seen - now) > unsure_s:
-                self._wrong(f"life of {slug} {day}: first seen {seen} instead of {now}")
+        for (_, seen, not_before), state in zip(told, expected, strict=True):
+            if abs(seen - state.since) > unsure_s:
+                self._wrong(f"life of {slug} {day}: first seen {seen} instead of {state.since}")
+            last = state.last_look
             if abs(not_before - last) > ROUNDED_S:
                 self.figures["not_before too early"] += 1
             if not_before > last + unsure_s or (not_before < before - unsure_s and before > -math.inf):
@@ -311,7 +342,7 @@ class Attack:
                 sleep=no_time_passes,
                 jitter=lambda: 0.5,
                 transport=httpx.MockTransport(self.world.answer),
-                evidence=INCLUDED,
+                evidence=EVIDENCE,
                 **({"max_memory_bytes": LITTLE_MEMORY} if number == 2 else {}),
             )
             self.stack.push_async_callback(client.aclose)
@@ -337,6 +368,17 @@ def number_of(text: str | None, otherwise: int) -> int:
 
 def end_of(number: int) -> float:
     return datetime.combine(day_of(number + 1), datetime.min.time(), UTC).timestamp() - 1e-6
+
+
+def told_of(states: list[State], told: list[tuple[Any, float, float]], unsure_s: float) -> list[State]:
+    """The states that must be told, and those of the others that are; not again the one that then comes twice."""
+    expected: list[State] = []
+    for state in states:
+        value, seen, _ = told[len(expected)] if len(expected) < len(told) else (GONE, math.inf, 0.0)
+        is_told = value == (None if state.value == GONE else state.value) and abs(seen - state.since) <= unsure_s
+        if is_told or (state.is_sure and not (expected and expected[-1].value == state.value)):
+            expected.append(state)
+    return expected
 
 
 def value_of(value: float) -> float | None:

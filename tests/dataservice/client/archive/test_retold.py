@@ -74,8 +74,10 @@ def revised(*looks, are_alike=False):
     known = Vintages.nothing()
     for moment, (window, found, by_detail) in enumerate(looks, start=1):
         facts = known.changes(window, found, moment, by_detail=by_detail)
+        again = known.told_by_both(window, found, moment, by_detail=by_detail)
         if not are_alike and known.has_other_source(by_detail=by_detail):
             facts = known.of_one_source(facts, moment)
+        facts = Facts.together([facts, again])
         told = unpack_vintages(pack_vintages(Vintages(facts, known.looked.at(window, moment))))
         known = known.union(told)
     columns = known.revision_columns()
@@ -117,3 +119,64 @@ def test_a_newer_observation_is_new_whoever_shows_it_first():
     newer = Observations(np.append(DAYS, DAYS[-1:] + np.timedelta64(1, "D")), np.append(FINE * 100, 9.0))
     changes, _ = revised((*DETAIL, True), (WIDE, newer, False))
     assert [value for _, value in changes] == [9.0]
+
+
+FIRST = (WIDE, Observations(DAYS, FINE), False)
+
+
+def changed(at, value):
+    """What is told once the value in one place is another one; without that row where there is none."""
+    if value is None:
+        return Observations(np.delete(DAYS, at), np.delete(FINE, at))
+    values = FINE.copy()
+    values[at] = value
+    return Observations(DAYS, values)
+
+
+@pytest.mark.parametrize(("value", "shown"), [(95.0, 95.0), (None, np.nan), (np.nan, np.nan)])
+def test_a_change_that_the_other_source_told_is_one_as_soon_as_this_one_tells_it_too(value, shown):
+    now = changed(4, value)
+    by_detail = (DETAIL[0], Observations(now.times[2:], now.values[2:]), True)
+    assert revised(FIRST, by_detail)[0] == []
+    told, known = revised(FIRST, by_detail, (WIDE, now, False))
+    np.testing.assert_equal(told, [(FINE[4], shown)])
+    (row,) = known.revisions().itertuples()
+    assert (row.not_before.value, row.first_seen.value) == (1_000, 2_000)
+    assert known.as_of(1) == FIRST[1]
+    assert known.as_of(2) == known.as_of(3) == now
+
+
+def test_it_is_told_once_however_often_both_are_asked_again():
+    now = changed(4, 95.0)
+    by_window, by_detail = (WIDE, now, False), (DETAIL[0], Observations(DAYS[2:], now.values[2:]), True)
+    changes, known = revised(FIRST, by_detail, by_window, by_detail, by_window)
+    assert changes == [(FINE[4], 95.0)]
+    assert len(known.facts) == len(revised(FIRST, by_detail, by_window)[1].facts)
+
+
+def test_a_source_that_goes_back_after_both_told_a_change_has_changed_again():
+    now = changed(4, 95.0)
+    by_detail = (DETAIL[0], Observations(DAYS[2:], now.values[2:]), True)
+    assert revised(FIRST, by_detail, (WIDE, now, False), FIRST)[0] == [(FINE[4], 95.0), (95.0, FINE[4])]
+
+
+def test_a_change_of_one_source_is_a_revision_although_the_other_one_was_looked_at_between():
+    percent, after = FINE * 100, FINE * 100
+    after[4] = 10_500.0
+    windows = [(WIDE, Observations(DAYS, values), False) for values in (percent, after)]
+    changes, known = revised(windows[0], (*DETAIL, True), windows[1], (*DETAIL, True))
+    assert changes == [(percent[4], 10_500.0)]
+    assert known.as_of(1) == windows[0][1]
+
+
+def test_a_row_between_others_that_this_source_told_is_new_and_else_once_both_tell_it():
+    without, last = changed(4, None), Observations(DAYS[-2:], FINE[-2:])
+    recent = (Window(last.first_day, date.max), last, True)
+    again = (WIDE, Observations(DAYS, FINE), False)
+    assert [value for _, value in revised(recent, (WIDE, without, False), again)[0]] == [FINE[4]]
+    detail = (DETAIL[0], Observations(DAYS[2:], FINE[2:]), True)
+    assert revised((WIDE, without, False), detail)[0] == []
+    changes, known = revised((WIDE, without, False), detail, again)
+    assert [value for _, value in changes] == [FINE[4]]
+    day = DAYS[4].astype("datetime64[D]").item()
+    assert len(known.revisions(observed_at=day)) == 1
