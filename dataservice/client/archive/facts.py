@@ -103,7 +103,8 @@ class Facts:
 
     def says_same(self, other: Facts) -> NDArray[np.bool_]:
         """Return for each fact whether it says the same as that in the same place."""
-        return same_values(self.values, other.values) & (self.gone == other.gone)
+        same: NDArray[np.bool_] = same_values(self.values, other.values) & (self.gone == other.gone)
+        return same
 
     def repeats_observation(self) -> NDArray[np.bool_]:
         """For each fact whether it concerns the observation of the one before it."""
