@@ -117,6 +117,8 @@ class World:
         self.requests, self.fails = 0, False
         self._has_more: set[tuple[str, str]] = set()
         """Whose last window goes on. None breaks off: whether its first page begins where asked is not known."""
+        self._start: dict[tuple[str, str], str] = {}
+        """The first day of the last window: one that fails is asked for without it, and counts as begun there."""
         self._numbers = count(1)
         self.values: dict[tuple[str, str], dict[int, Any]] = {}
         self.lives = {(key, slug): Life() for key in KEYS for slug in SLUGS}
@@ -151,13 +153,14 @@ class World:
     def answer(self, request: httpx.Request) -> httpx.Response:
         self.requests += 1
         key, parts = request.headers["authorization"].removeprefix("Bearer "), request.url.path.split("/")
+        start = self._start[key, parts[3]] = request.url.params.get("start", self._start.get((key, parts[3]), ""))
         is_next_page = len(parts) > 4 and (key, parts[3]) in self._has_more
         if self.fails and self.chance.random() < 0.5 and not is_next_page:
             return httpx.Response(500, json={"error": "no"}, headers=quota())
         values, life = self.values[key, parts[3]], self.lives[key, parts[3]]
         days = sorted(values)
         if len(parts) > 4:
-            first = max(0, number_of(request.url.params.get("start"), 0))
+            first = max(0, number_of(start, 0))
             last = number_of(request.url.params.get("end"), DAYS)  # two days more than are wanted
             found = [day for day in days if first <= day <= last]
             days, total = found[:1_000], len(found)
@@ -363,7 +366,7 @@ def day_of(number: int) -> date:
 
 
 def number_of(text: str | None, otherwise: int) -> int:
-    return otherwise if text is None else (date.fromisoformat(text) - ORIGIN).days
+    return otherwise if not text else (date.fromisoformat(text) - ORIGIN).days
 
 
 def end_of(number: int) -> float:
