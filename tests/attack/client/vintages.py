@@ -53,6 +53,8 @@ ORIGIN = date(2021, 1, 1)
 """The first day that is told apart: it stands for all earlier ones, and has no observation."""
 DAYS = 6_000
 """The last of these stands for all later ones."""
+FIRST = 30
+"""The first day with an observation: so that no series spans just five or ten years, to which services cut windows."""
 GONE = "gone"
 ROUNDED_S = 1e-5
 """What is lost where times are rounded, and where two looks at one moment are told apart."""
@@ -124,7 +126,7 @@ class World:
         self.lives = {(key, slug): Life() for key in KEYS for slug in SLUGS}
         for key, slug in self.lives:
             step, last = (1, self.today) if slug == "daily" else (28, self.today)
-            self.values[key, slug] = {day: float(next(self._numbers)) for day in range(200, last, step)}
+            self.values[key, slug] = {day: float(next(self._numbers)) for day in range(FIRST, last, step)}
 
     @property
     def today(self) -> int:
@@ -144,7 +146,7 @@ class World:
                 for day in self.chance.sample(recent, min(len(recent), self.chance.choice((1, 1, 2, 20)))):
                     values[day] = float(next(self._numbers))
             case "late":
-                values[self.chance.randrange(200, days[-1])] = float(next(self._numbers))
+                values[self.chance.randrange(FIRST, days[-1])] = float(next(self._numbers))
             case "null":
                 values[self.chance.choice(recent)] = None
             case "vanish" if len(days) > 20:
