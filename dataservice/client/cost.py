@@ -41,13 +41,13 @@ class Cost:
     at_least: int
     at_most: int | None
     likely: int | None = field(default=None, compare=False)
-    """How many it likely is where there is no highest number; None where nobody can tell that either."""
+    """How many it likely is, said where there is no highest number; None where nobody can tell that either."""
 
     def __add__(self, other: Cost) -> Cost:
         known = self.at_most is not None and other.at_most is not None
         most = (self.at_most or 0) + (other.at_most or 0)
         likely = (self.usual, other.usual)
-        together = None if known or None in likely else sum(each or 0 for each in likely)
+        together = None if None in likely else sum(each or 0 for each in likely)
         return Cost(self.at_least + other.at_least, most if known else None, together)
 
     def __or__(self, other: Cost) -> Cost:
@@ -58,9 +58,10 @@ class Cost:
 
     @property
     def usual(self) -> int | None:
-        """The likely number, the lowest where it is bounded; None where nobody can tell."""
-        likely = self.at_least if self.at_most is not None else self.likely
-        return None if likely is None else max(self.at_least, likely)
+        """The likely number; where none was told the lowest of one that is bounded, or None: nobody can tell."""
+        if self.likely is None:
+            return None if self.at_most is None else self.at_least
+        return max(self.at_least, self.likely)
 
     @property
     def number(self) -> int:

@@ -2,7 +2,7 @@
 
 import json
 
-from addin.protocol.encoding import encode, finish
+from addin.protocol.encoding import encode, ending
 from tests.udfs.parts.asking import session_on
 from udfs.engine.session import Call
 
@@ -41,5 +41,5 @@ async def test_an_error_names_its_argument_and_what_was_meant(sample_service):
 async def test_programs_are_told_the_kind_and_the_argument_beside_the_sentence(sample_service):
     async with session_on(sample_service) as session:
         (outcome,) = await session.answer([Call("SIGNAL_HISTORY", ["us-cpi", "5Y"])])
-    told = json.loads(finish(encode(outcome, "SIGNAL_HISTORY"), 0))
+    told = json.loads(encode(outcome, "SIGNAL_HISTORY") + ending(0))
     assert (told["error"], told["kind"], told["argument"]) == ("#VALUE!", "argument", "start")

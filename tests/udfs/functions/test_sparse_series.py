@@ -37,4 +37,5 @@ async def test_the_value_before_the_latest_is_known_at_once(rows, step_days):
         outcomes = await Session(client, clock=clock).answer(calls)
     assert not [outcome.result for outcome in outcomes if isinstance(outcome.result, CellError)]
     assert [outcome.result for outcome in outcomes] == [99.0 + rows, 98.0 + rows, 1.0]
-    assert len(service.requests) <= (1 if rows == 400 else 3)  # few rows in little time may be a part: two looks more
+    # Few rows in little time, or days of no rhythm that anybody publishes in, may be a part: two looks more.
+    assert len(service.requests) <= (1 if rows == 400 and step_days % 7 == 0 else 3)

@@ -59,7 +59,7 @@ async def test_a_month_after_all_of_a_series_was_read_as_many_pages_are_told_as_
 async def test_where_all_there_is_is_asked_again_others_may_have_been_added_before_it():
     everything, counted = Call("SIGNAL_HISTORY", ["us-cpi", "MAX"]), Call("SIGNAL_HISTORY", ["us-cpi", "N2500"])
     cost, spent = await told_and_spent(everything, counted, wait_s=MONTH_S)
-    assert (cost, cost.number, spent) == (Cost(1, None), 2, 1)
+    assert (cost, cost.number, spent) == (Cost(1, None), 1, 1)
 
 
 @pytest.mark.parametrize("wait_s", [0.0, MONTH_S])
@@ -73,7 +73,8 @@ async def test_a_recent_history_however_old_tells_how_far_back_rows_are_counted(
 async def test_where_pages_say_nothing_of_what_follows_nobody_can_tell_how_many_there_will_be(rows):
     everything, counted = Call("SIGNAL_HISTORY", ["us-10y", "MAX"]), Call("SIGNAL_HISTORY", ["us-10y", rows])
     cost, spent = await told_and_spent(everything, counted, wait_s=MONTH_S, world=SilentWorld)
-    assert (str(cost), cost.at_most) == ("at least 1 request", None)
+    assert (cost.at_least, cost.at_most) == (1, None)
+    assert str(cost).startswith("at least 1 request")
     assert 1 <= spent <= 3
 
 
