@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dataservice.client.archive.coverage import NEVER_BEFORE, NEVER_YET, Coverage, end_of_day, look_day
 from dataservice.client.archive.facts import Facts, same_values
 from dataservice.client.archive.retold import retold
-from dataservice.client.contract.completeness.sources import as_known
+from dataservice.client.contract.completeness.sources import SEVERAL, as_known
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.windows import Window
 from dataservice.errors import NoVintageError
@@ -162,6 +162,8 @@ class Vintages:
         gone = np.setdiff1d(others.times, found.times, assume_unique=True)
         _, ours = Facts.found(found, gone, moment, by_detail=by_detail).last_of(others)
         same = ours.says_same(others)
+        if min((same & others.gone).sum(), (same & ~self._again[held]).sum()) >= SEVERAL:
+            return Facts.none()  # rows that stand on other days: windows of another length had moved them
         changes = replace(others, retold=np.zeros(len(others), bool))
         return Facts.together([changes[same], ours[same]])
 
