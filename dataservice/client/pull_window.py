@@ -13,7 +13,7 @@ from typing import Any
 from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
 from dataservice.client.cache.codec import pack
-from dataservice.client.cache.history import after_pull, doubted, is_told_lately, relied_on, told_lately
+from dataservice.client.cache.history import after_pull, doubted, is_told_lately, told_lately
 from dataservice.client.cache.recent import DoubtfulDetails, with_history
 from dataservice.client.cache.spans import History, Span
 from dataservice.client.contract.completeness.density import (
@@ -134,8 +134,8 @@ class WindowPuller:
         return window.end < date.max and any(day_after(window.end) in span.window for span in history.spans)
 
     def _told(self, slug: str) -> Observations:
-        """What windows told of a signal, without what is to be pulled again: it may be gone."""
-        return relied_on(self._cache.history_without_detail(slug), self._clock())
+        """What windows told of a signal so far."""
+        return self._cache.history_without_detail(slug).observations
 
     async def _pull_in_parts(
         self, resource: HistoryResource, history: History, window: Window, context: CallContext, first: date | None

@@ -124,11 +124,6 @@ def _lately(history: History, now: float, rules: Freshness) -> list[Span]:
     return [span for span in history.spans if not span.revised and rules.is_fresh(span.pulled_at, now)]
 
 
-def relied_on(history: History, now: float) -> Observations:
-    """The observations of a history without those that are to be pulled again before they are used."""
-    return _of_spans(history, _trusted(history, now))
-
-
 def _of_spans(history: History, spans: Sequence[Span]) -> Observations:
     found = history.observations[:0]
     for window in joined(span.window for span in spans):
