@@ -75,7 +75,7 @@ WHILE_READING = """async ([bytes, sent]) => {
 
 def while_reading(page, tmp_path, *commands, **others):
     """Open a large book, and do something else while it is read."""
-    make_book(tmp_path / "large.xlsx", {f"{column}{row}": row for column in "ABCDEFGH" for row in range(1, 3_000)})
+    make_book(tmp_path / "large.xlsx", {f"{column}{row}": row for column in "ABCDEFGH" for row in range(1, 6_000)})
     for name, cells in others.items():
         make_book(tmp_path / f"{name}.xlsx", cells)
     paths = [tmp_path / f"{name}.xlsx" for name in ("large", *others)]
