@@ -4,7 +4,9 @@ httpx.TransportError
 ├── ConnectError                nothing was sent
 │   ├── UnknownHostError        the name has no address
 │   ├── RefusedError            nobody listens there
-│   └── UntrustedError          the certificate is of an authority that is not trusted here
+│   ├── UntrustedError          the certificate is of an authority that is not trusted here
+│   │   └── WrongCertificateError   of one that may be trusted, but too old, too new, or for another name
+│   └── NoTlsError              what answers there does not speak TLS
 ├── ConnectTimeout              nothing was sent
 ├── ProxyError                  nothing was sent; the status, where the proxy gave one
 │   └── ProxyAwayError          there is no proxy at the address that the system names
@@ -18,6 +20,7 @@ from __future__ import annotations
 import errno
 import socket
 import ssl
+from enum import StrEnum, auto
 
 import aiohttp
 import httpx
@@ -33,6 +36,35 @@ class RefusedError(httpx.ConnectError):
 
 class UntrustedError(httpx.ConnectError):
     """The certificate is of an authority that is not trusted here."""
+
+
+class CertificateFault(StrEnum):
+    """Why another authority would not help."""
+
+    EXPIRED = auto()
+    NOT_YET_VALID = auto()
+    OTHER_NAME = auto()
+
+
+class WrongCertificateError(UntrustedError):
+    """The certificate itself is wrong, whoever vouches for it."""
+
+    def __init__(self, fault: CertificateFault) -> None:
+        super().__init__(fault.value)
+        self.fault = fault
+
+
+class NoTlsError(httpx.ConnectError):
+    """What answers at the address of the service does not speak TLS."""
+
+
+# The numbers X509_V_ERR_… of OpenSSL, which the module ssl hands on without names: they stay, while its words change.
+_FAULTS = {
+    9: CertificateFault.NOT_YET_VALID,
+    10: CertificateFault.EXPIRED,
+    62: CertificateFault.OTHER_NAME,  # of a host
+    64: CertificateFault.OTHER_NAME,  # of an address
+}
 
 
 class ProxyAwayError(httpx.ProxyError):
@@ -75,7 +107,7 @@ def as_httpx(error: Exception, proxy: str = "") -> Exception:
         case aiohttp.ConnectionTimeoutError() | aiohttp.ServerTimeoutError():
             return httpx.ConnectTimeout("no connection in time")
         case aiohttp.ClientConnectorCertificateError():
-            return UntrustedError(str(error.certificate_error))
+            return _untrusted(error.certificate_error)
         case aiohttp.ClientConnectorError():
             return _no_connection(error.os_error)
         case _EndedError():
@@ -91,13 +123,21 @@ def as_httpx(error: Exception, proxy: str = "") -> Exception:
             return error if is_of_caller else httpx.ReadError(type(error).__name__)
 
 
+def _untrusted(error: Exception) -> UntrustedError:
+    """The error of a certificate that was refused."""
+    fault = _FAULTS.get(error.verify_code) if isinstance(error, ssl.SSLCertVerificationError) else None
+    return WrongCertificateError(fault) if fault else UntrustedError("an authority that is not trusted")
+
+
 def _no_connection(error: OSError) -> httpx.ConnectError:
     """The error of a connection that was not made."""
     match error:
         case socket.gaierror():
             return UnknownHostError(error.strerror or "")
         case ssl.SSLCertVerificationError():
-            return UntrustedError(error.verify_message)
+            return _untrusted(error)
+        case ssl.SSLError(reason="WRONG_VERSION_NUMBER"):
+            return NoTlsError("no TLS")
         case _ if error.errno == errno.ECONNREFUSED or isinstance(error, ConnectionRefusedError):
             return RefusedError(error.strerror or "")
         case _:

@@ -15,7 +15,15 @@ from dataservice.client.contract.body import is_pending
 from dataservice.client.contract.forms import says_unknown
 from dataservice.client.contract.quota import Quota, remaining_in
 from dataservice.client.contract.requests import Endpoint, Request
-from dataservice.client.network.connection_errors import ProxyAwayError, RefusedError, UnknownHostError, UntrustedError
+from dataservice.client.network.connection_errors import (
+    CertificateFault,
+    NoTlsError,
+    ProxyAwayError,
+    RefusedError,
+    UnknownHostError,
+    UntrustedError,
+    WrongCertificateError,
+)
 from dataservice.client.pacing.pace import believed, told_gap_s, told_wait_s
 from dataservice.errors import (
     AuthenticationError,
@@ -56,9 +64,6 @@ class Failure:
     """Whether the answer is being prepared: only that one is waited for, and it is worth the whole deadline."""
 
 
-NO_TLS = "WRONG_VERSION_NUMBER"
-"""OpenSSL's word for an answer that is no TLS at all, such as that of a plain http server."""
-
 ADVICE = "sign in to the network or its proxy, or correct the service's address"
 """What to do where something between here and the service answers in its place."""
 
@@ -78,14 +83,12 @@ TOO_SLOW = "no whole answer in time: the service or the network is slow"
 TRUST = "if your firm opens https on the way, name its authority's file in the setting ca_file"
 
 WRONG_CERTIFICATES = {
-    "has expired": "its certificate has expired; check this machine's date, and tell whoever runs the service",
-    "not yet valid": "its certificate is not valid yet; check this machine's date",
-    "mismatch": "its certificate is for another name; check the address",
+    CertificateFault.EXPIRED: "its certificate has expired; check this machine's date, and tell whoever runs the "
+    "service",
+    CertificateFault.NOT_YET_VALID: "its certificate is not valid yet; check this machine's date",
+    CertificateFault.OTHER_NAME: "its certificate is for another name; check the address",
 }
-"""OpenSSL's words for certificates of which another authority would not help, and ours."""
-
-UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
-"""OpenSSL's word for a certificate of an authority that is not trusted here."""
+"""What to do about a certificate for which another authority would not help."""
 
 
 def failed_answer(
@@ -258,10 +261,11 @@ def _no_connection(error: httpx.TransportError) -> tuple[str, bool]:
         case httpx.ProxyError():
             refusal = str(error)[:3]
             return f"the proxy refused to connect{f', HTTP {refusal}' if refusal.isdecimal() else ''}; {ADVICE}", False
-        case _ if isinstance(error, UntrustedError) or UNTRUSTED in str(error):
-            said = next((ours for words, ours in WRONG_CERTIFICATES.items() if words in str(error)), None)
-            return said or f"its certificate is not trusted; {TRUST}", False
-        case _ if NO_TLS in str(error):
+        case WrongCertificateError():
+            return WRONG_CERTIFICATES[error.fault], False
+        case UntrustedError():
+            return f"its certificate is not trusted; {TRUST}", False
+        case NoTlsError():
             return "it does not speak https at this address; check the address", False
         case _:
             return "no connection; check the address and the network", True

@@ -272,3 +272,15 @@ async def test_no_name_nobody_there_and_no_proxy_are_told_apart_with_what_to_do(
     told = await said("https://nowhere.invalid")
     assert "no proxy answers at 127.0.0.1; correct HTTPS_PROXY" in told
     assert KEY not in told
+
+
+async def test_a_server_without_tls_at_an_address_of_https_is_told():
+    async def greeting(_, writer):
+        writer.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(greeting, "127.0.0.1", 0)
+    async with server:
+        told = await said(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    assert "does not speak https at this address" in told
