@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 from addin.formulas.lexer import Token, is_readable, tokens
 from addin.workbook.calculation.functions import measured, our_function, our_prefixes, plain_name, spans_all
@@ -20,6 +18,13 @@ from addin.workbook.calculation.reading.cautions import (
     single_values,
 )
 from addin.workbook.calculation.reading.constants import constants_of, kind_of, odd_constants
+from addin.workbook.calculation.reading.given_names import (
+    introduced_names,
+    lambda_parameters,
+    local_name,
+    names_of_values,
+    plain_local_name,
+)
 from addin.workbook.calculation.reading.lookups import nearest
 from addin.workbook.calculation.reading.noise import (
     DIFFERENCES,
@@ -35,6 +40,7 @@ from addin.workbook.calculation.reading.noise import (
 )
 from addin.workbook.calculation.reading.oddities import OTHER_SIZE, UNKNOWN_FUNCTION, conditions_of, is_same_size
 from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, Node, UnreadableError, parsed
+from addin.workbook.calculation.reading.pieces import joined, mentions, merged, moved, moved_site
 from addin.workbook.calculation.reading.refusals import hides_references, why_refused
 from addin.workbook.calculation.reading.rounds import (
     ACCUMULATING,
@@ -47,7 +53,6 @@ from addin.workbook.calculation.reading.rounds import (
 from addin.workbook.calculation.reading.shapes import (
     Answer,
     CallSite,
-    Fixed,
     Guard,
     Names,
     Piece,
@@ -62,7 +67,6 @@ MAX_WRITTEN = 200_000
 """Characters of one formula, on all its levels; names that stand for names could make billions."""
 
 _OF_ORDER = frozenset(("<", ">", "<=", ">="))
-_LOCAL_PREFIX = "_xlpm."
 
 
 class _Refusal(Exception):  # noqa: N818 - it names a state of the formula, not a failure of ours
@@ -78,10 +82,10 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
         if why := why_refused(read):
             raise _Refusal(why)
         tree = parsed(read)
-        introduced = frozenset(_introduced(tree))
+        introduced = frozenset(introduced_names(tree))
         if both := next(filter(names.is_defined, sorted(introduced)), None):
             raise _Refusal(f"the name {both} stands for something else in the formula than in the book")
-        reader = _Reader(found, names, namespace, introduced, _standing_for_values(tree, names))
+        reader = _Reader(found, names, namespace, introduced, names_of_values(tree, names))
         found.gives_cells = gives_cells(tree, reader.is_cells)
         found.pieces = list(merged(reader.expression(tree)))
         if reader.is_noisy:
@@ -101,54 +105,6 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
         prefixes = our_prefixes(namespace)
         found.calls_ours = any(prefix in shape.upper() for prefix in prefixes) or any(map(names.calls_ours, named))
     return found
-
-
-def _calls(tree: Expression) -> Iterator[CallNode]:
-    """Every call in an expression, the inner ones first."""
-    for node in tree:
-        if not isinstance(node, Token):
-            for part in node.arguments if isinstance(node, CallNode) else node.parts:
-                yield from _calls(part)
-            if isinstance(node, CallNode):
-                yield node
-
-
-def _introduced(tree: Expression) -> Iterator[str]:
-    """The names that `LET` and `LAMBDA` introduce, in lower case."""
-    for node in _calls(tree):
-        if (name := plain_name(node.written)) in ("LET", "LAMBDA"):
-            for place, part in enumerate(node.arguments[:-1]):
-                match part:
-                    case [Token(kind="name", text=text)] if name == "LAMBDA" or place % 2 == 0:
-                        yield _local(text)
-
-
-def _standing_for_values(tree: Expression, names: Names) -> frozenset[str]:
-    """The names of a `LET` that stand for values and not for cells, in lower case."""
-    found: frozenset[str] = frozenset()
-    while True:  # each round that goes on finds a name whose meaning another one gives
-        known = found
-
-        def is_cells(text: str, known: frozenset[str] = known) -> bool:
-            return _local(text) not in known and not names.calls_ours(text)
-
-        found |= {name for name, given in _bindings(tree) if not gives_cells(given, is_cells)}
-        if found == known:
-            return found
-
-
-def _bindings(tree: Expression) -> Iterator[tuple[str, Expression]]:
-    """The names of every `LET`, in lower case, with what they stand for."""
-    for node in _calls(tree):
-        if plain_name(node.written) == "LET":
-            for named, given in zip(node.arguments[:-1:2], node.arguments[1::2], strict=False):
-                match named:
-                    case [Token(kind="name", text=text)]:
-                        yield _local(text), given
-
-
-def _local(text: str) -> str:
-    return text.casefold().removeprefix(_LOCAL_PREFIX)
 
 
 @dataclass(slots=True)
@@ -216,7 +172,7 @@ class _Reader:
             follows = tree[place + 1] if place + 1 < len(tree) else None
             return self._call(node, is_called=isinstance(follows, GroupNode))
         if isinstance(node, GroupNode):
-            return ["(", *_joined(self.expression(part) for part in node.parts), ")"]
+            return ["(", *joined(self.expression(part) for part in node.parts), ")"]
         match node.kind:
             case "hole":
                 self._holes += 1
@@ -252,8 +208,8 @@ class _Reader:
         return [text]
 
     def _name(self, text: str) -> list[Piece]:
-        if text.upper() in ("TRUE", "FALSE") or _local(text) in self.known:
-            return [text if text.upper() in ("TRUE", "FALSE") else _plain_local(text)]
+        if text.upper() in ("TRUE", "FALSE") or local_name(text) in self.known:
+            return [text if text.upper() in ("TRUE", "FALSE") else plain_local_name(text)]
         found = self.names.name(text)
         if found.inner is not None and not found.inner.gives_cells:
             self._value_names.add(text)
@@ -268,12 +224,12 @@ class _Reader:
             return list(found.pieces)
         self.shape.absorb(found.inner)
         self.is_noisy = self.is_noisy or bool(found.nudged)
-        moved = len(self.shape.sites)
-        self.shape.required += [(_moved(condition, moved), why) for condition, why in found.inner.required]
-        guards = tuple(each for each in self._around.guards if not _mentions(each.pieces, self._around.handed))
-        self.shape.sites += [_moved_site(site, moved, guards) for site in found.inner.sites]
-        self.shape.lookups += [each.with_parts(partial(_moved, by=moved)) for each in found.inner.lookups]
-        return list(_moved(found.nudged if self.nudges and found.nudged else found.pieces, moved))
+        first = len(self.shape.sites)
+        self.shape.required += [(moved(condition, first), why) for condition, why in found.inner.required]
+        guards = tuple(each for each in self._around.guards if not mentions(each.pieces, self._around.handed))
+        self.shape.sites += [moved_site(site, first, guards) for site in found.inner.sites]
+        self.shape.lookups += [each.with_parts(partial(moved, by=first)) for each in found.inner.lookups]
+        return list(moved(found.nudged if self.nudges and found.nudged else found.pieces, first))
 
     def _call(self, node: CallNode, *, is_called: bool) -> list[Piece]:
         ours, name = our_function(node.written, self.namespace), plain_name(node.written)
@@ -284,9 +240,9 @@ class _Reader:
         if why := self._why_refused(node, name, is_called=is_called):
             raise _Refusal(why)
         if name.casefold() in self.known:
-            return [f"{_plain_local(node.written)}(", *_joined(map(self.expression, node.arguments)), ")"]
+            return [f"{plain_local_name(node.written)}(", *joined(map(self.expression, node.arguments)), ")"]
         if (named := self.names.lambda_of(node.written)) is not None:
-            return [*self._replaced(named), "(", *_joined(map(self.expression, node.arguments)), ")"]
+            return [*self._replaced(named), "(", *joined(map(self.expression, node.arguments)), ")"]
         self.shape.functions.add(name)
         self.shape.uses.add((name, ",".join(map(kind_of, node.arguments))))
         if why := odd_constants(name, node):
@@ -313,7 +269,7 @@ class _Reader:
         for place in cut_off(name, node.arguments):
             self.is_noisy = True
             arguments[place] = in_15_digits(arguments[place]) if self.nudges else arguments[place]
-        call: list[Piece] = [f"{name}(", *_joined(arguments), ")"]
+        call: list[Piece] = [f"{name}(", *joined(arguments), ")"]
         if name not in measured():  # a function of a macro or an add-in may have this name, and IFERROR hides it
             asked = ["AND(IFERROR(ERROR.TYPE(", *call, ")<>5,TRUE))"]
             self.shape.required.append((self._around.alone(asked), UNKNOWN_FUNCTION.format(name)))
@@ -331,7 +287,7 @@ class _Reader:
     def is_cells(self, name: str) -> bool:
         """Return whether a name stands for cells, as far as anybody knows."""
         handed = self._around.handed if self.shape.sites else frozenset[str]()
-        if (local := _local(name)) in self.known or local in handed:
+        if (local := local_name(name)) in self.known or local in handed:
             return local not in self.values | handed
         return name not in self._value_names
 
@@ -379,19 +335,19 @@ class _Reader:
         """Return what stands around an argument, when those `before` it are read."""
         is_last = place == len(node.arguments) - 1
         if name == "LET" and place:
-            bound = list(_joined(before[: place - place % 2]))
+            bound = list(joined(before[: place - place % 2]))
             around = replace(around, wrappers=(*around.wrappers, (("LET(", *bound, ","), (")",)))) if bound else around
         elif name == "LAMBDA" and is_last:
-            handed = frozenset(_local(str(part[0])) for part in before if part)
+            handed = frozenset(local_name(str(part[0])) for part in before if part)
             is_loose = around.is_loose or not around.is_each
             return replace(around, handed=around.handed | handed, is_each=False, is_loose=is_loose)
         elif (guard := condition_of(name, before, place, len(node.arguments))) is not None:
             around = replace(around, guards=(*around.guards, Guard(around.alone(guard[0]), guard[1])))
-        return replace(around, is_each=name in EACH and is_last and _parameters(node) is not None)
+        return replace(around, is_each=name in EACH and is_last and lambda_parameters(node) is not None)
 
     def _keep_around(self, first: int, name: str, before: list[list[Piece]], place: int, count: int) -> None:
         """Let the calls since the `first` that a LAMBDA decides on know the names and conditions around them."""
-        bound = list(_joined(before[: place - place % 2])) if name == "LET" else []
+        bound = list(joined(before[: place - place % 2])) if name == "LET" else []
         guard = condition_of(name, before, place, count)
         for number, site in self._handed_since(first):
             if bound:
@@ -401,10 +357,10 @@ class _Reader:
 
     def _hand(self, first: int, name: str, node: CallNode, arguments: list[list[Piece]]) -> None:
         """Let the calls in a function's LAMBDA know what it hands to it."""
-        parameters = _parameters(node) or []
+        parameters = lambda_parameters(node) or []
         outside = replace(self._around, is_each=False)
         for number, site in self._handed_since(first):
-            accumulates = name in ACCUMULATING and _mentions(site.rounds, frozenset(parameters[:1]))
+            accumulates = name in ACCUMULATING and mentions(site.rounds, frozenset(parameters[:1]))
             if name in ACCUMULATING and (len(arguments), len(parameters)) != (3, 2):
                 raise _Refusal("it hands a LAMBDA something else than it takes")
             if accumulates and not arguments[0]:
@@ -421,9 +377,9 @@ class _Reader:
         self.shape.calls_ours = True
         arguments = [self.expression(argument) for argument in node.arguments]
         around = self._around
-        guards = tuple(guard for guard in around.guards if not _mentions(guard.pieces, around.handed))
+        guards = tuple(guard for guard in around.guards if not mentions(guard.pieces, around.handed))
         alone = tuple(around.alone(part) if part else () for part in arguments)
-        is_handed = len(guards) < len(around.guards) or any(_mentions(part, around.handed) for part in alone)
+        is_handed = len(guards) < len(around.guards) or any(mentions(part, around.handed) for part in alone)
         if is_handed and around.is_loose:
             raise _Refusal("it calls a function of ours with what only a LAMBDA knows")
         if is_handed:
@@ -441,56 +397,3 @@ class _Reader:
                 return [SpillOf(self._holes - 1)]
             case _:
                 raise _Refusal("it refers to a spill in a form that is not read")
-
-
-def _parameters(node: CallNode) -> list[str] | None:
-    """The names of what the LAMBDA behind a function's other arguments takes; None where there is none."""
-    match node.arguments[-1:]:
-        case [[CallNode(written, [*names, _])]] if plain_name(written) == "LAMBDA":
-            return [_plain_local(each[0].text) for each in names if each and isinstance(each[0], Token)]
-        case _:
-            return None
-
-
-def _plain_local(text: str) -> str:
-    return text[len(_LOCAL_PREFIX) :] if text.casefold().startswith(_LOCAL_PREFIX) else text
-
-
-def _mentions(pieces: Sequence[Piece], names: frozenset[str]) -> bool:
-    """Return whether an expression uses one of these names."""
-    texts = (piece for piece in pieces if isinstance(piece, str) and not piece.startswith('"'))
-    words = (word for piece in texts for word in re.findall(r"[^\W\d][\w.\\?]*", piece))
-    return any(word.casefold() in names for word in words)
-
-
-def _joined(parts: Any) -> Iterator[Piece]:
-    """Pieces of several expressions with commas between them."""
-    for number, part in enumerate(parts):
-        if number:
-            yield ","
-        yield from part
-
-
-def _moved(pieces: Sequence[Piece], by: int) -> tuple[Piece, ...]:
-    return tuple(Answer(piece.site + by) if isinstance(piece, Answer) else piece for piece in pieces)
-
-
-def _moved_site(site: CallSite, by: int, guards: tuple[Guard, ...]) -> CallSite:
-    own = tuple(Guard(_moved(guard.pieces, by), guard.wanted) for guard in site.guards)
-    arguments = tuple(_moved(each, by) for each in site.arguments)
-    return replace(site, arguments=arguments, rounds=_moved(site.rounds, by), guards=(*guards, *own))
-
-
-def merged(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """The pieces with neighbouring texts joined."""
-    text = ""
-    for piece in pieces:
-        if isinstance(piece, str | Fixed):
-            text += piece if isinstance(piece, str) else piece.text
-            continue
-        if text:
-            yield text
-        text = ""
-        yield piece
-    if text:
-        yield text
