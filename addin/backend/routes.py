@@ -27,6 +27,7 @@ from addin.backend.workers.status import measured_by_all, told_by_all
 from addin.config.api_key import checked_key
 from addin.config.connect import open_client
 from addin.formulas.advice import advice
+from addin.formulas.reading import read_formula
 from addin.protocol.batch import valid_calls
 from addin.protocol.describe import describe
 from addin.protocol.messages import (
@@ -36,12 +37,15 @@ from addin.protocol.messages import (
     ConsentAnswer,
     ConsentTaken,
     Cost,
+    FormulasRequest,
     KeySaved,
     KeyVerdict,
     ProbeFinding,
     ProbeVerdict,
     Progress,
     Question,
+    ReadFormula,
+    ReadFormulas,
     Refreshed,
     RefreshRequest,
     Reply,
@@ -54,6 +58,7 @@ from dataservice.client import Refresh
 from dataservice.errors import DataServiceError
 from dataservice.version import product_version
 from udfs import REGISTRY
+from udfs.engine import LIGHT_ITEMS_A_LOOK, in_turns
 from udfs.errors import error_kind, reason
 
 """The version that runs: after an update the one on the disk is another."""
@@ -142,6 +147,16 @@ async def advise(request: Request) -> Response:
     settings = BackendState.of(request).settings
     asked = await read_message(request, settings, AdviceRequest, 'send {"formula": "=SIGNAL(1)"}')
     return JsonResponse(Advice(advice(asked.formula, settings.namespace, frozenset(REGISTRY), alone=False)))
+
+
+async def read_formulas(request: Request) -> Response:
+    """POST /functions/formulas: what formulas call and refer to; costs no request."""
+    settings = BackendState.of(request).settings
+    asked = await read_message(request, settings, FormulasRequest, 'send {"formulas": ["=DS.SIGNAL(A1)"]}')
+    read: list[ReadFormula] = []
+    async for part in in_turns(asked.formulas, LIGHT_ITEMS_A_LOOK):
+        read += [read_formula(formula, settings.namespace) for formula in part]
+    return JsonResponse(ReadFormulas(read))
 
 
 async def drop_calls(request: Request) -> Response:
@@ -324,6 +339,7 @@ ROUTES = (
     Route("/functions/call", answer_calls, methods=["POST"]),
     Route("/functions/drop", drop_calls, methods=["POST"]),
     Route("/functions/advice", advise, methods=["POST"]),
+    Route("/functions/formulas", read_formulas, methods=["POST"]),
     Route("/functions/consent", answer_question, methods=["POST"]),
     Route("/functions/cost", preview_cost, methods=["POST"]),
     Route("/refresh", refresh, methods=["POST"]),

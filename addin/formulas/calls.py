@@ -115,6 +115,16 @@ def _call_of_ours(namespace: str) -> re.Pattern[str]:
     )
 
 
+def call_id(called: str, namespace: str) -> str | None:
+    """The function of ours that a name with what stands before it means; None for any other.
+
+    >>> call_id("'C:\\Add-ins\\DS.XLAM'!_xldudf_DS_SIGNAL", "DS")
+    'SIGNAL'
+    """
+    ours = _call_of_ours(namespace).fullmatch(called)
+    return None if ours is None else ours["id"].upper()
+
+
 def _with_calls(read: Sequence[Token], namespace: str) -> Iterator[tuple[Token, re.Match[str] | None]]:
     """The tokens of a formula; with the parts of one that calls a function of ours."""
     for place, token in enumerate(read):

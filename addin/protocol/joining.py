@@ -18,6 +18,9 @@ CALLS_A_TURN = 2_000
 ANSWER_BYTES = 24
 """What an answer takes besides its head: its places in lists, and some of the bytes that are made of them."""
 
+SHORT_BYTES = 100
+"""Answers of no more bytes are counted as if none were shared: it takes longer to tell equal ones apart."""
+
 NO_ROOM = Ready(
     encode_error(
         CellError(
@@ -54,7 +57,10 @@ class Answers:
     @property
     def held_bytes(self) -> int:
         """The memory that they take: equal calls share one."""
-        return sum({id(head): len(head) for head in self.heads}.values()) + ANSWER_BYTES * len(self.heads)
+        size = sum(map(len, self.heads))
+        if size > SHORT_BYTES * len(self.heads):
+            size = sum({id(head): len(head) for head in self.heads}.values())
+        return size + ANSWER_BYTES * len(self.heads)
 
 
 async def completed(answers: Sequence[Ready], now: float, max_bytes: int, requests: int) -> Answers:
@@ -64,12 +70,14 @@ async def completed(answers: Sequence[Ready], now: float, max_bytes: int, reques
     ends: list[bytes] = []
     room = max_bytes
     async for part in in_turns(answers, CALLS_A_TURN):
-        size = sum([len(answer.head) for answer in part])
+        of_part = [answer.head for answer in part]
+        size = sum(map(len, of_part))
         if size > room:  # equal calls share one answer in memory, but each is sent
             part, room = _within(part, room)
+            of_part = [answer.head for answer in part]
         else:
             room -= size
-        heads += [answer.head for answer in part]
+        heads += of_part
         ends += [end_of[int(10 * answer.fresh_until) - began] for answer in part]
     if ends:
         ends[-1] = ends[-1].removesuffix(b",")

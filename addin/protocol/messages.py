@@ -159,6 +159,60 @@ class Advice(Struct, frozen=True):
     advice: Annotated[str | None, Meta(description="a sentence; null where nothing is known")]
 
 
+class FormulasRequest(Struct, frozen=True):
+    """Formulas of a workbook that a host wants read."""
+
+    formulas: Annotated[list[str], Meta(max_length=2_000, description="with their equals signs")]
+
+
+class ReferredArea(Struct, frozen=True):
+    """Cells that a formula refers to; rows and columns are counted from 0, the last ones included."""
+
+    sheet: Annotated[str | None, Meta(description="null for the formula's own")]
+    top: int
+    bottom: int
+    left: int
+    right: int
+    spill: Annotated[bool, Meta(description="whatever the first cell spills into")]
+    fixed: Annotated[bool, Meta(description="the same wherever the formula stands")]
+
+
+class Operand(Struct, frozen=True):
+    """A part of a formula, such as an argument, as far as its value can be read off the formula."""
+
+    kind: Literal["value", "area", "name", "join", "unknown"]
+    value: Annotated[Argument | UnsetType, Meta(description="of a constant")] = UNSET
+    area: ReferredArea | UnsetType = UNSET
+    name: Annotated[str | UnsetType, Meta(description="a defined name, in upper case")] = UNSET
+    parts: Annotated[list[Operand] | UnsetType, Meta(description="that are joined by `&`")] = UNSET
+
+
+class FoundCall(Struct, frozen=True):
+    """A call of ours inside a formula."""
+
+    id: str
+    args: list[Operand]
+    sure: Annotated[bool, Meta(description="it is made whatever the cells hold")]
+
+
+class ReadFormula(Struct, frozen=True):
+    """What a formula calls and refers to."""
+
+    calls: list[FoundCall]
+    areas: Annotated[list[ReferredArea], Meta(description="all that it refers to")]
+    names: Annotated[
+        list[str], Meta(description="all that it uses, in upper case, with a sheet before it where the formula has one")
+    ]
+    closed: Annotated[bool, Meta(description="its value depends on these and nothing else")]
+    whole: Annotated[Operand, Meta(description="what it is itself")]
+
+
+class ReadFormulas(Struct, frozen=True):
+    """Formulas as they were read, in their order."""
+
+    formulas: list[ReadFormula]
+
+
 class Cost(Struct, frozen=True):
     """What a batch would spend if it were sent now, or after a refresh."""
 

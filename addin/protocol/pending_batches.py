@@ -123,7 +123,9 @@ class PendingBatches:
             taken.update(self._deliver(items))
             told.update(wanted.load for _, wanted in items)
         await next_turn()
-        answers = [ready or taken.get(call) or PENDING for call, ready in zip(calls, found, strict=True)]
+        answers = [ready for ready in found if ready is not None]
+        if held:
+            answers = [ready or taken.get(call) or PENDING for call, ready in zip(calls, found, strict=True)]
         pending = len(held) - len(taken)
         requests = sum(load.untold.take() for load in told) + self._late.take()
         whole = await completed(answers, self._clock(), self._limits.answer_bytes, requests)
@@ -135,9 +137,10 @@ class PendingBatches:
         """About how much memory the calls take that are being answered, with answers that no post has taken yet."""
         return WANTED_BYTES * len(self._wanted) + self._held_bytes
 
-    def new_bytes(self, calls: Iterable[bytes]) -> int:
+    def new_bytes(self, calls: Sequence[bytes]) -> int:
         """About how much more memory it would take to answer these calls, too."""
-        return WANTED_BYTES * sum(call not in self._wanted for call in calls)
+        wanted = self._wanted
+        return WANTED_BYTES * (sum([call not in wanted for call in calls]) if wanted else len(calls))
 
     @property
     def is_busy(self) -> bool:

@@ -157,6 +157,64 @@ interface Advice {
   advice: string | null;
 }
 
+/** Formulas of a workbook that a host wants read. */
+interface FormulasRequest {
+  /** With their equals signs. */
+  formulas: string[];
+}
+
+/** Cells that a formula refers to; rows and columns are counted from 0, the last ones included. */
+interface ReferredArea {
+  /** Null for the formula's own. */
+  sheet: string | null;
+  top: number;
+  bottom: number;
+  left: number;
+  right: number;
+  /** Whatever the first cell spills into. */
+  spill: boolean;
+  /** The same wherever the formula stands. */
+  fixed: boolean;
+}
+
+/** A part of a formula, such as an argument, as far as its value can be read off the formula. */
+interface Operand {
+  kind: "value" | "area" | "name" | "join" | "unknown";
+  /** Of a constant. */
+  value?: Argument;
+  area?: ReferredArea;
+  /** A defined name, in upper case. */
+  name?: string;
+  /** That are joined by `&`. */
+  parts?: Operand[];
+}
+
+/** A call of ours inside a formula. */
+interface FoundCall {
+  id: string;
+  args: Operand[];
+  /** It is made whatever the cells hold. */
+  sure: boolean;
+}
+
+/** What a formula calls and refers to. */
+interface ReadFormula {
+  calls: FoundCall[];
+  /** All that it refers to. */
+  areas: ReferredArea[];
+  /** All that it uses, in upper case, with a sheet before it where the formula has one. */
+  names: string[];
+  /** Its value depends on these and nothing else. */
+  closed: boolean;
+  /** What it is itself. */
+  whole: Operand;
+}
+
+/** Formulas as they were read, in their order. */
+interface ReadFormulas {
+  formulas: ReadFormula[];
+}
+
 /** What a batch would spend if it were sent now, or after a refresh. */
 interface Cost {
   /** The highest number where there is one, else the likely one. */

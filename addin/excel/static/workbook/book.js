@@ -3,11 +3,9 @@
 
 import { cellBlock, isWithin } from "./blocks.js";
 import { blocksRead, blockOf, formulaPlaces } from "./reading.js";
-import { formulaReader } from "./calls_in.js";
-import { formulasAsEntered, ourFormulas } from "./formulas.js";
+import { formulasAsEntered, namesIn, ourFormulas } from "./formulas.js";
 
 /** @typedef {import("./blocks.js").Block} Block */
-/** @typedef {import("./calls_in.js").ReadFormula} ReadFormula */
 /** @typedef {import("./reading.js").Place} Place */
 
 /**
@@ -36,26 +34,41 @@ import { formulasAsEntered, ourFormulas } from "./formulas.js";
 /** Formulas whose readings are kept: each takes about a thousand bytes. */
 const MOST_READINGS = 50_000;
 
+/** Characters of formulas that the backend reads at a time, and how many it may be. */
+const CHARACTERS = 20_000;
+const FORMULAS = 2_000;
+
+/** What is known of a formula that nobody has read: it may call anything. @type {ReadFormula} */
+const NOT_READ = { calls: [], areas: [], names: [], closed: false, whole: { kind: "unknown" } };
+
 /** What a namespace's formulas look like. */
 export class Language {
-  /** @param {string} namespace */
-  constructor(namespace) {
+  /** @param {string} namespace @param {(path: string, body: unknown) => Promise<any>} ask the backend, which reads formulas */
+  constructor(namespace, ask) {
     this.callsOurs = ourFormulas(namespace);
     this.asEntered = formulasAsEntered(namespace);
-    this.reader = formulaReader(namespace);
+    this.ask = ask;
     /** @type {Map<string, ReadFormula>} */
     this.readings = new Map();
   }
 
-  /** What a formula calls and refers to. @param {string} formula */
-  read(formula) {
-    let read = this.readings.get(formula);
-    if (read === undefined) {
-      if (this.readings.size > MOST_READINGS) this.readings.clear();
-      read = this.reader(formula);
-      this.readings.set(formula, read);
+  /** Have formulas read that are to be known soon. @param {Iterable<string>} formulas */
+  async learn(formulas) {
+    const different = new Set(formulas);
+    if (this.readings.size + different.size > MOST_READINGS) this.readings.clear();
+    const unread = [...different].filter((formula) => !this.readings.has(formula));
+    while (unread.length > 0) {
+      let [end, room] = [0, CHARACTERS];
+      while (end < Math.min(unread.length, FORMULAS) && (end === 0 || room > 0)) room -= unread[end++]?.length ?? 0;
+      const part = unread.splice(0, end);
+      const { formulas: read } = await this.ask("functions/formulas", { formulas: part });
+      part.forEach((formula, at) => this.readings.set(formula, read[at]));
     }
-    return read;
+  }
+
+  /** What a formula calls and refers to, once it was learnt. @param {string} formula */
+  read(formula) {
+    return this.readings.get(formula) ?? NOT_READ;
   }
 
   /**
@@ -66,9 +79,7 @@ export class Language {
   test(names) {
     const ours = this.oursAmong(names);
     if (ours.size === 0) return this.callsOurs;
-    return (formula, sheetName) =>
-      this.callsOurs(formula) ||
-      (typeof formula === "string" && formula.startsWith("=") && this.read(formula).names.some((name) => ours.has(nameIn(names, name, sheetName))));
+    return (formula, sheetName) => this.callsOurs(formula) || (typeof formula === "string" && formula.startsWith("=") && uses(formula, ours, names, sheetName));
   }
 
   /** The names whose formula calls one of our functions, by itself or by another name. @param {Names} names */
@@ -76,12 +87,15 @@ export class Language {
     const ours = new Set();
     for (let before = -1; before < ours.size; ) {
       before = ours.size;
-      for (const [name, formula] of names) {
-        if (this.callsOurs(formula) || this.read(formula).names.some((each) => ours.has(nameIn(names, each, sheetOfName(name))))) ours.add(name);
-      }
+      for (const [name, formula] of names) if (this.callsOurs(formula) || uses(formula, ours, names, sheetOfName(name))) ours.add(name);
     }
     return ours;
   }
+}
+
+/** @param {string} formula @param {Set<string>} some @param {Names} names @param {string} sheetName */
+function uses(formula, some, names, sheetName) {
+  return namesIn(formula).some((name) => some.has(nameIn(names, name, sheetName)));
 }
 
 /**

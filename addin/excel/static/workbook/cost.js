@@ -9,8 +9,6 @@ import { blockOf, blocksRead } from "./reading.js";
 
 /** @typedef {import("./blocks.js").Block} Block */
 /** @typedef {import("./book.js").OurBook} OurBook */
-/** @typedef {import("./calls_in.js").Area} Area */
-/** @typedef {import("./calls_in.js").Read} Read */
 
 /** Cells that arguments refer to; of a workbook with more, only the lower bound of its cost is told. */
 const MOST_CELLS = 300_000;
@@ -103,7 +101,8 @@ class KnownCells {
     this.used = new Map();
     /** Whether a refresh leaves a cell as it is. @type {Map<string, boolean>} */
     this.settled = new Map();
-    this.names = new Map([...book.names].map(([name, formula]) => [name, language.read(formula)]));
+    /** @type {Map<string, ReadFormula>} */
+    this.names = new Map();
     this.count = 0;
   }
 
@@ -117,6 +116,8 @@ class KnownCells {
     let formulas = this.book.formulas.map(({ formula, sheetName }) => [formula, sheetName]);
     const first = this.book.sheets[0]?.name ?? "";
     formulas.push(...[...this.book.names].map(([name, formula]) => /** @type {[string, string]} */ ([formula, sheetOfName(name) || first])));
+    await this.language.learn(formulas.map(([formula]) => formula));
+    this.names = new Map([...this.book.names].map(([name, formula]) => [name, this.language.read(formula)]));
     for (let wave = 0; wave < MOST_WAVES && formulas.length > 0; wave++) formulas = await this.#wave(context, formulas);
   }
 
@@ -140,6 +141,7 @@ class KnownCells {
         );
       }
     }
+    await this.language.learn(found.map(([formula]) => formula));
     return found;
   }
 
@@ -161,7 +163,7 @@ class KnownCells {
     return this.book.sheets.flatMap((sheet) => columnsOf(wanted.get(sheet.name.toUpperCase()) ?? new Set()).map((block) => ({ sheet, block })));
   }
 
-  /** An area without what lies beyond the used part of its sheet. @param {Area} area @param {string} name @returns {Block | null} */
+  /** An area without what lies beyond the used part of its sheet. @param {ReferredArea} area @param {string} name @returns {Block | null} */
   #within(area, name) {
     const used = this.used.get(name);
     if (area.bottom - area.top < LONG_RANGE_ROWS) return this.sheets.has(name) ? area : null;
@@ -189,7 +191,7 @@ class KnownCells {
 
   /**
    * The names that a formula uses, by itself or by another name.
-   * @param {import("./calls_in.js").ReadFormula} read
+   * @param {ReadFormula} read
    * @param {string} sheetName
    * @param {Set<string>} seen
    */
@@ -204,36 +206,28 @@ class KnownCells {
     return seen;
   }
 
-  /** The value of an argument, undefined where it is not known. @param {Read} read @param {string} sheetName @returns {Scalar | Scalar[][] | undefined} */
-  #value(read, sheetName) {
-    switch (read.kind) {
-      case "value":
-        return read.value;
-      case "area":
-        return this.#isSettledArgument(read, sheetName) ? this.#valuesOf(read, sheetName) : undefined;
-      case "join": {
-        const parts = read.parts.map((part) => this.#value(part, sheetName));
-        return parts.every(isJoinable) ? parts.map((part) => (part === null ? "" : String(part))).join("") : undefined;
-      }
-      case "name": {
-        const named = this.names.get(nameIn(this.names, read.name, sheetName));
-        if (named === undefined || !named.closed || named.calls.length > 0 || !named.areas.every((area) => area.fixed && area.sheet !== null)) return undefined;
-        return named.whole === undefined || named.whole.kind === "name" ? undefined : this.#value(named.whole, sheetName);
-      }
-      default:
-        return undefined;
+  /** The value of an argument, undefined where it is not known. @param {Operand} read @param {string} sheetName @returns {Scalar | Scalar[][] | undefined} */
+  #value({ kind, value, area, name = "", parts = [] }, sheetName) {
+    if (kind === "value") return value;
+    if (area !== undefined) return this.#isSettledArea(area, sheetName, 0) ? this.#valuesOf(area, sheetName) : undefined;
+    if (kind === "join") {
+      const values = parts.map((part) => this.#value(part, sheetName));
+      return values.every(isJoinable) ? values.map((each) => (each === null ? "" : String(each))).join("") : undefined;
     }
+    const named = this.names.get(nameIn(this.names, name, sheetName));
+    if (kind !== "name" || named === undefined || !named.closed || named.calls.length > 0 || !named.areas.every((each) => each.fixed && each.sheet !== null)) return undefined;
+    return named.whole.kind === "name" ? undefined : this.#value(named.whole, sheetName);
   }
 
-  /** Whether a refresh leaves an argument as it is. @param {Read} read @param {string} sheetName @returns {boolean} */
+  /** Whether a refresh leaves an argument as it is. @param {Operand} read @param {string} sheetName @returns {boolean} */
   #isSettledArgument(read, sheetName) {
-    if (read.kind === "value") return true;
-    if (read.kind === "join") return read.parts.every((part) => this.#isSettledArgument(part, sheetName));
-    if (read.kind === "name") return this.#value(read, sheetName) !== undefined;
-    return read.kind === "area" && this.#isSettledArea(read, sheetName, 0);
+    const { kind, area, parts = [] } = read;
+    if (kind === "join") return parts.every((part) => this.#isSettledArgument(part, sheetName));
+    if (area !== undefined) return this.#isSettledArea(area, sheetName, 0);
+    return this.#value(read, sheetName) !== undefined;
   }
 
-  /** @param {Area} area @param {string} sheetName @param {number} depth @returns {boolean} */
+  /** @param {ReferredArea} area @param {string} sheetName @param {number} depth @returns {boolean} */
   #isSettledArea(area, sheetName, depth) {
     const name = (area.sheet ?? sheetName).toUpperCase();
     const cells = this.sheets.get(name);
@@ -260,7 +254,7 @@ class KnownCells {
     return is;
   }
 
-  /** @param {Area} area @param {string} sheetName @returns {Scalar | Scalar[][]} */
+  /** @param {ReferredArea} area @param {string} sheetName @returns {Scalar | Scalar[][]} */
   #valuesOf(area, sheetName) {
     const name = (area.sheet ?? sheetName).toUpperCase();
     const block = /** @type {Block} */ (this.#within(area, name));

@@ -4,6 +4,15 @@
 /** A text literal in a formula, or the name of a sheet or a file; quotes inside of either are doubled. */
 const QUOTED = /"(?:[^"]|"")*"|'(?:[^']|'')*'/g;
 
+/** A text, or a word that may be a defined name, with the sheet before it. */
+const WORD = /"(?:[^"]|"")*"|(?:('(?:[^']|'')*'|[\p{L}\p{N}_.]+)!)?([\p{L}_\\][\p{L}\p{N}_.\\?]*)(\s*\()?/gu;
+
+/** The words of a formula that may be defined names, in upper case, with the sheet where one is named. @param {string} formula */
+export function namesIn(formula) {
+  const found = [...formula.matchAll(WORD)].filter(([, , name, bracket]) => name !== undefined && bracket === undefined);
+  return found.map(([, sheet = "", name = ""]) => (sheet && `${sheet.replace(/^'(.*)'$/s, "$1").replaceAll("''", "'")}!`.toUpperCase()) + name.toUpperCase());
+}
+
 /**
  * A test whether a cell's content is a formula that calls a function of `namespace`, as typed or as Excel stores it
  * while the add-in is not loaded. Text literals inside the formula do not count.

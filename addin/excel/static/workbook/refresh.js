@@ -21,7 +21,7 @@ export class Refreshes {
   /** @param {import("../functions/page.js").FunctionsPage} page */
   constructor(page) {
     this.page = page;
-    this.language = new Language(page.configuration.namespace);
+    this.language = new Language(page.configuration.namespace, (path, body) => page.ask(path, body));
     this.isOurs = this.language.callsOurs;
     /** The refreshes that run or wait, in their order. @type {Turn[]} */
     this.turns = [];
@@ -132,6 +132,7 @@ export class Refreshes {
   async #marked(context, target) {
     const { formulas, sheets } = await readBook(context, this.language, target);
     const ours = formulas.filter(({ inScope }) => inScope);
+    await this.language.learn(ours.map(({ formula }) => formula));
     const repairs = await repair(context, this.language, ours);
     for (const sheet of sheets) {
       const blocks = blocksOf(ours.filter((each) => each.sheet === sheet));
@@ -164,7 +165,7 @@ function expectations(formulas, language) {
     const { calls, areas, names, closed } = language.read(formula);
     const sure = calls.filter((call) => call.sure).length;
     expected += sure;
-    const isOurs = (/** @type {import("./calls_in.js").Area} */ { sheet, top, left, bottom, right, spill }) =>
+    const isOurs = (/** @type {ReferredArea} */ { sheet, top, left, bottom, right, spill }) =>
       spill || bottom - top > 100 || right - left > 100 || range(top, bottom).some((row) => range(left, right).some((column) => places.has(`${(sheet ?? sheetName).toUpperCase()}!${row}!${column}`)));
     depend ||= sure < calls.length || names.length > 0 || !closed || areas.some(isOurs);
   }

@@ -17,6 +17,8 @@ from addin.backend.serving import running
 from addin.config.settings import Settings
 from addin.excel.assets import excel_assets
 from addin.excel.pages import functions_script, module_of
+from addin.formulas.reading import read_formula
+from addin.protocol.messages import ReadFormulas, encode
 from tests.addin.backends import usual_listener
 from tests.project.files import PROJECT
 from udfs import REGISTRY
@@ -92,6 +94,11 @@ class ScriptedBackend:
         return JSONResponse({"generation": self.generation, **spent})
 
 
+async def read_formulas(request: Request) -> Response:
+    read = [read_formula(formula) for formula in (await request.json())["formulas"]]
+    return Response(encode(ReadFormulas(read)), media_type="application/json")
+
+
 async def engine(_: Request) -> Response:
     return FileResponse(ENGINE)
 
@@ -116,6 +123,7 @@ class Stage:
             Route("/page", page),
             Route("/blank", blank),
             Route(f"/{ENGINE.name}", engine),
+            Route("/functions/formulas", read_formulas, methods=["POST"]),
             Route("/functions.js", self._played("scripts")),
             Route("/refresh.js", self._played("scripts")),
             excel_assets().route(),
