@@ -1,6 +1,5 @@
 /// <reference path="types.d.ts" />
 // What the component is told to do otherwise, before a book is opened.
-import { staysText } from "./typing/typed.js";
 
 /**
  * Links within a book, as HYPERLINK("#'Start'!B4", …) makes them, lead to their cell and not to another page.
@@ -36,43 +35,6 @@ export function splitPlace(place) {
   const at = place.lastIndexOf("!");
   const name = place.slice(0, Math.max(0, at)).replace(/^'(.*)'$/, "$1").replaceAll("''", "'");
   return [name, place.slice(at + 1).replaceAll("$", "").toUpperCase()];
-}
-
-/** How programs put a cell with a line break or a tab into the clipboard. */
-const QUOTED = /(^|[\t\n])"((?:[^"]|"")*[\t\n](?:[^"]|"")*)"(?=[\t\n]|$)/g;
-/** Stand for those inside of a cell while cells are told apart. */
-const [BREAK, TAB] = ["\ue000", "\ue001"];
-
-/** Pasted as values, text stays text, whatever it looks like; a cell of another program stays one cell. */
-export function keepPastedTextText() {
-  const { cellHandlers } = o_spreadsheet.registries.clipboardHandlersRegistries;
-  cellHandlers.replace(
-    "cell",
-    class extends cellHandlers.get("cell") {
-      /** @param {any} origin @param {any} target @param {any} options */
-      pasteCell(origin, target, options) {
-        const value = origin?.evaluatedCell?.value;
-        const { type } = origin?.evaluatedCell ?? {};
-        if (options?.pasteOption !== "asValue" || type !== "text" || staysText(value, this.getters.getLocale())) {
-          super.pasteCell(origin, target, options);
-          return;
-        }
-        this.dispatch("UPDATE_CELL", { ...target, content: `'${value}` });
-      }
-
-      /** @param {string} text */
-      convertTextToClipboardData(text) {
-        const lines = text.replaceAll("\r", "").replace(/\n$/, ""); // what ends the last row begins none
-        const inside = (/** @type {string} */ held) => held.replaceAll('""', '"').replaceAll("\n", BREAK).replaceAll("\t", TAB);
-        const data = super.convertTextToClipboardData(lines.replace(QUOTED, (_, before, held) => before + inside(held)));
-        for (const cell of data.cells.flat()) {
-          cell.content = cell.content.replaceAll(BREAK, "\n").replaceAll(TAB, "\t");
-          cell.evaluatedCell.formattedValue = cell.content;
-        }
-        return data;
-      }
-    },
-  );
 }
 
 /** What screen readers need to know of the component's fields, and the order in which Tab reaches them. @type {[string, string][]} */

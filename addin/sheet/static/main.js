@@ -5,7 +5,7 @@ import { cellsFor, toggleBeside } from "./beside.js";
 import { Book } from "./book.js";
 import { Calls } from "./calls.js";
 import { described, Drafts } from "./drafts.js";
-import { addLinksWithinBook, addMarks, focusCells, improved, isDark, keepPastedTextText, keepTypedText, nameMonths, offerLists, splitPlace } from "./component.js";
+import { addLinksWithinBook, addMarks, focusCells, improved, isDark, keepTypedText, nameMonths, offerLists, splitPlace } from "./component.js";
 import { computeCellsOnly } from "./filling.js";
 import { judge, keepFiles, onlyShown } from "./keeping.js";
 import { addFunctions, answerTo } from "./library.js";
@@ -14,6 +14,7 @@ import { relyOnProof } from "./proof/compiling.js";
 import { askBeforeSpending, askUser, watchQuestion } from "./question.js";
 import { element, StatusLine } from "./status_line.js";
 import { TextView } from "./text_view.js";
+import { keepPastedTextText, readTables } from "./typing/pasted.js";
 import { readAsExcel } from "./typing/typed.js";
 
 const MOST_BYTES = 40 * 2 ** 20;
@@ -95,6 +96,7 @@ async function start() {
   addMarks((place) => book?.workedOut.differing.get(place)?.isShown ?? false, () => line.tell(book.notes));
   keepFiles((sentence) => line.complain(sentence), changed, (cell) => setTimeout(() => void book.advise(cell), 0));
   keepPastedTextText();
+  readTables(document);
   keepTypedText();
   readAsExcel();
   offerLists();

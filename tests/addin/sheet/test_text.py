@@ -59,6 +59,35 @@ def test_cells_with_line_breaks_are_pasted_as_the_cells_that_they_were(chromium,
         assert page.values("A2", "B2", "C2", "A3") == ['"4"', 5, "x\ty", "stays"]
 
 
+PASTED = """([type, content]) => {
+  sheet.book.model.selection.selectCell(0, 0);
+  const clipboardData = new DataTransfer();
+  clipboardData.setData(type, content);
+  document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "cells"),
+    [
+        (
+            "text/html",
+            "<p>Rates</p><table><tr><th colspan=2>Rates<th>Day</tr><tr><td rowspan=2> US\n 10y<td>4.5<td><p>two</p>lines"
+            "<tr><td>-1<td>=1+1</table>",
+            {"A1": "Rates", "C1": "Day", "A2": "US 10y", "B2": 4.5, "C2": "two\nlines", "B3": -1, "C3": 2},
+        ),
+        ("text/html", "<ul><li>one<li>two</ul>three<br>four", {"A1": "one", "A2": "two", "A3": "three", "A4": "four"}),
+        ("text/csv", 'a,"b, ""c""",3\r\n4,,"x\ny"\r\n', {"A1": "a", "B1": 'b, "c"', "C1": 3, "A2": 4, "C2": "x\ny"}),
+        ("text/csv", "a;1.5\n2", {"A1": "a", "B1": 1.5, "A2": 2}),
+    ],
+)
+def test_tables_of_pages_and_csv_are_pasted_as_the_cells_that_they_were(blank, kind, content, cells):
+    blank.tab.evaluate(PASTED, [kind, content])
+    assert dict(zip(cells, blank.values(*cells), strict=True)) == cells
+    blank.tab.evaluate("sheet.book.model.dispatch('REQUEST_UNDO')")
+    assert set(blank.values(*cells)) == {None}
+
+
 def test_text_in_a_book_is_text_in_the_sheet_and_in_its_copy(chromium, service, tmp_path):
     book = make_book(tmp_path / "book.xlsx", {})
     workbook = openpyxl.load_workbook(book)
