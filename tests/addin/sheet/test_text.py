@@ -67,13 +67,19 @@ PASTED = """([type, content]) => {
 }"""
 
 
+TABLE = """<p>Rates</p>
+<table><tr><th colspan=2>Rates<th>Day</tr>
+<tr><td rowspan=2> US
+ 10y<td>4.5<td><p>two</p>lines
+<tr><td>-1<td>=1+1</table>"""
+
+
 @pytest.mark.parametrize(
     ("kind", "content", "cells"),
     [
         (
             "text/html",
-            "<p>Rates</p><table><tr><th colspan=2>Rates<th>Day</tr><tr><td rowspan=2> US\n 10y<td>4.5<td><p>two</p>lines"
-            "<tr><td>-1<td>=1+1</table>",
+            TABLE,
             {"A1": "Rates", "C1": "Day", "A2": "US 10y", "B2": 4.5, "C2": "two\nlines", "B3": -1, "C3": 2},
         ),
         ("text/html", "<ul><li>one<li>two</ul>three<br>four", {"A1": "one", "A2": "two", "A3": "three", "A4": "four"}),
