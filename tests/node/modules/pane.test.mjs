@@ -14,12 +14,12 @@ test("a long column is written in linear time", () => {
     const values = Array.from({ length: count }, (_, n) => n / 7);
     const began = process.cpuUsage(); // not the time of day: the machine may be busy with something else
     const write = format.column(values);
-    assert.equal(write(1.5).startsWith("1.5"), true);
+    for (const value of values) assert.ok(write(value).includes("."));
     const { user, system } = process.cpuUsage(began);
     return (user + system) / 1000;
   };
   timed(1_000);
-  assert.ok(timed(200_000) < 60 * Math.max(5, timed(10_000)), "twenty times the values take about twenty times as long");
+  assert.ok(timed(100_000) < 60 * Math.max(5, timed(5_000)), "twenty times the values take about twenty times as long");
 });
 
 test("the line of a long history is short, and leaves out none of its peaks", () => {
