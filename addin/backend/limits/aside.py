@@ -155,8 +155,7 @@ class Lane:
     def _end_turn(self) -> None:
         self._running = None
         if self._waiting:
-            used = self._processor.used_lately_s
-            next_one = min(self._waiting, key=lambda each: [used(payer) for payer in each[0].payers])
+            next_one = min(self._waiting, key=lambda each: self._processor.rank(each[0]))
             self._waiting.remove(next_one)
             self._running = next_one[0]
             next_one[1].set_result(None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from math import exp2, inf, log2
 
 ROUNDS_BETWEEN = 8
 """Rounds of the loop from one turn to the next while others are served: a small request takes about so many."""
@@ -35,8 +36,9 @@ class Processor:
     def __init__(self, *, timer: Callable[[], float] = time.perf_counter) -> None:
         self._timer = timer
         self._waiting: dict[CallerTurns, list[asyncio.Future[None]]] = {}
-        self._used: dict[str, tuple[float, float]] = {}
-        """Seconds used by payer, and when that was worked out."""
+        self._used: dict[str, float] = {}
+        """By payer the logarithm of the seconds used, counted up by one each half-life instead of down: so what others
+        use never changes the order, and nothing is worked out again where a hundred wait."""
         self._is_ticking = False
         self._rounds_left = 0
         self.callers = 0
@@ -51,16 +53,19 @@ class Processor:
 
     def used_lately_s(self, payer: str) -> float:
         """Return what a payer has used lately, in seconds."""
-        seconds, at = self._used.get(payer, (0.0, 0.0))
-        return seconds * 0.5 ** ((self._timer() - at) / HALF_LIFE_S) if seconds else 0.0
+        return exp2(self._used.get(payer, -inf) - self._timer() / HALF_LIFE_S)
+
+    def rank(self, caller: CallerTurns) -> list[float]:
+        """Return what decides who goes first: whoever has the lowest."""
+        return [self._used.get(payer, -inf) for payer in caller.payers]
 
     def count(self, caller: CallerTurns, seconds: float) -> None:
         """Note what a caller has used."""
         caller.used_s += seconds
         if self.counted is not None:
             self.counted(seconds, caller.is_proven)
-        for payer in caller.payers:
-            self._used[payer] = (self.used_lately_s(payer) + seconds, self._timer())
+        for payer in caller.payers if seconds > 0 else ():
+            self._used[payer] = log2(self.used_lately_s(payer) + seconds) + self._timer() / HALF_LIFE_S
         if len(self._used) > MOST_PAYERS:
             self._used = {each: used for each, used in self._used.items() if self.used_lately_s(each) > FORGOTTEN_S}
 
@@ -79,7 +84,7 @@ class Processor:
         if self._rounds_left > 0 and self.callers > 1:
             self._rounds_left -= 1
         else:
-            caller = min(self._waiting, key=lambda each: [self.used_lately_s(payer) for payer in each.payers])
+            caller = min(self._waiting, key=self.rank)
             for turn in self._waiting.pop(caller):
                 if not turn.done():  # it was given up meanwhile
                     turn.set_result(None)
