@@ -212,6 +212,11 @@ class BackendState:
         """Close the tenants that nobody has used for a while."""
         await self._users.close_idle()
 
+    @property
+    def closed_users(self) -> int:
+        """Return how many tenants were closed so far."""
+        return self._users.closed
+
     def trusts(self, tenant: Tenant) -> bool:
         """Return whether a tenant may send large requests: the backend's own, and those with an accepted key."""
         return tenant is self.own or tenant.proven

@@ -16,7 +16,6 @@ from math import ceil
 from starlette.exceptions import HTTPException
 
 from addin.backend.http import RETRY_AFTER_S
-from addin.backend.limits.accounts import WAITS_S
 from addin.backend.limits.new_keys import NewKeys
 from addin.backend.workers.refreshes import Refreshed
 from addin.config.consent import consent_for
@@ -47,6 +46,9 @@ MAX_UNPROVEN_OF_ADDRESS = MAX_UNPROVEN // 2
 
 WEIGHED_EVERY_S = 1.0
 """How often it is looked at how much all hold: with hundreds of them that takes as long as a small batch."""
+
+NEW_KEY_WAITS_S = 10.0
+"""How long a new key waits for a place."""
 
 LOOKS_EVERY_S = 0.1
 """How often a new key without a place looks for one: they become free as the service accepts others."""
@@ -217,6 +219,8 @@ class UserTenants:
         self._unproven: OrderedDict[str, Tenant] = OrderedDict()
         self._new_keys = NewKeys(settings.max_new_keys)
         self._weighed_at = float("-inf")
+        self.closed = 0
+        """How many were closed so far."""
 
     def __len__(self) -> int:
         return len(self._proven) + len(self._unproven)
@@ -259,7 +263,7 @@ class UserTenants:
 
     async def _find(self, key: str, address: str) -> Tenant:
         """The tenant of a key; a new one waits until there is a place for it, as others end or are accepted."""
-        ends = self._clock() + WAITS_S
+        ends = self._clock() + NEW_KEY_WAITS_S
         while True:
             for known in (self._proven, self._unproven):
                 if key in known:
@@ -322,6 +326,7 @@ class UserTenants:
                 if not tenant.users or len(pool) > most:
                     del pool[key]
                     held_bytes -= tenant.held_bytes
+                    self.closed += 1
                     await tenant.retire()
 
 

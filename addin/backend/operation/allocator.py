@@ -9,10 +9,32 @@ from contextlib import suppress
 ARENA_MAX, ARENAS = -8, 2
 """Threads share so few parts of memory: each keeps what it once took, and seldom gives it back."""
 
-
 MMAP_THRESHOLD, LARGE_BYTES = -3, 2**20
 """What is larger gets memory of its own, which goes back at once; else glibc soon keeps tens of MB in one heap, where
 bodies that grow side by side leave holes."""
+
+
+class _Mallinfo(ctypes.Structure):
+    """What glibc tells of its heaps: `hblkhd` and `uordblks` are the bytes in use, large ones and others."""
+
+    _fields_ = (
+        ("heaps", ctypes.c_size_t * 4),
+        ("hblkhd", ctypes.c_size_t),
+        ("free", ctypes.c_size_t * 2),
+        ("uordblks", ctypes.c_size_t),
+        ("rest", ctypes.c_size_t * 2),
+    )
+
+
+def used_bytes() -> int:
+    """Return how much memory the C library has handed out; 0 where it does not tell."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            told = ctypes.CDLL("libc.so.6").mallinfo2
+            told.restype = _Mallinfo
+            found = told()
+            return int(found.hblkhd + found.uordblks)
+    return 0
 
 
 def give_back() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -10,15 +11,15 @@ from typing import Any
 
 import anyio
 
-from addin.backend.operation.allocator import give_back
+from addin.backend.operation.allocator import give_back, used_bytes
 from addin.backend.operation.metrics import memory_bytes
 from addin.backend.state import BackendState
 
 EVERY_S = 10.0
 """How often it is looked at: what an attack took is back within a minute."""
 
-GROWN_BYTES = 4 * 2**20
-"""Memory is given back once there is so much more of it: looking for it takes some thousandths of a second."""
+UNUSED_BYTES = 4 * 2**20
+"""Memory is given back once so much more is unused: that takes up to a tenth of a second of a large process."""
 
 _log = logging.getLogger(__name__)
 
@@ -35,18 +36,22 @@ async def tidying(
 
 
 async def _tidy(backend: BackendState, sleep: Callable[[float], Awaitable[Any]]) -> None:
-    idle = unneeded_bytes(backend)
+    least, closed = unused_bytes(), 0
     while True:
         await sleep(EVERY_S)
         try:
             await backend.close_idle()
-            if unneeded_bytes(backend) > idle + GROWN_BYTES:
+            if closed != backend.closed_users:
+                closed = backend.closed_users
+                gc.collect()  # their clients refer to each other, and have grown old: nothing else looks at them
+            least = min(least, unused_bytes())
+            if unused_bytes() > least + UNUSED_BYTES:
                 await asyncio.to_thread(give_back)
-                idle = unneeded_bytes(backend)
+                least = unused_bytes()
         except Exception as error:  # noqa: BLE001 - whatever it is, the backend keeps answering
             _log.warning("memory could not be tidied: %s", type(error).__name__)
 
 
-def unneeded_bytes(backend: BackendState) -> int:
-    """Return what this process holds beyond what requests and pending calls need now."""
-    return memory_bytes() - backend.memory.held - backend.loads_bytes
+def unused_bytes() -> int:
+    """Return what this process has beyond what is in use: what was given back to the C library, and Python's own."""
+    return memory_bytes() - used_bytes()
