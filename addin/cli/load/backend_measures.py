@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import httpx
+import aiohttp
 
 
 @dataclass(frozen=True, slots=True)
 class BackendMeasures:
-    """The memory of its processes, and how many answers of the service began after how many seconds in all.
+    """The memory of its processes, their number, and how many answers of the service began after how long in all.
 
     Of a backend that does not tell, the memory is None.
     """
 
     memory_bytes: float | None
+    workers: float = 1.0
     answers: float = 0.0
     answers_s: float = 0.0
 
@@ -24,11 +25,12 @@ class BackendMeasures:
         return (self.answers_s - before.answers_s) / count if count else 0.0
 
 
-async def measured(http: httpx.AsyncClient) -> BackendMeasures:
+async def measured(http: aiohttp.ClientSession) -> BackendMeasures:
     """Return what the backend tells now."""
-    response = await http.get("/metrics")
-    told = dict(line.rsplit(" ", 1) for line in response.text.splitlines() if line.startswith("addin_"))
+    async with http.get("metrics") as response:
+        text = await response.text()
+    told = dict(line.rsplit(" ", 1) for line in text.splitlines() if line.startswith("addin_"))
     if "addin_memory_bytes" not in told:
         return BackendMeasures(None)
-    names = ("addin_memory_bytes", "addin_service_seconds_count", "addin_service_seconds_sum")
+    names = ("addin_memory_bytes", "addin_workers", "addin_service_seconds_count", "addin_service_seconds_sum")
     return BackendMeasures(*(float(told.get(name, 0.0)) for name in names))

@@ -6,12 +6,13 @@ import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from random import Random
 from typing import Any
 
-import httpx
+import aiohttp
 
 from addin.cli.load.backend_measures import BackendMeasures, measured
-from addin.cli.load.prediction import at_once, in_line
+from addin.cli.load.prediction import waits
 from addin.cli.load.users import IDLE_S, TIMEOUT_S, Times, User, arrivals, timed_round, user_of
 from addin.errors import AddinError
 
@@ -19,6 +20,9 @@ SLUGS = ("us-cpi", "us-10y", "sp-500", "cboe.vix", "btc-usd", "eth-usd", "fx.eur
 """Signals that the embedded service has as well as most others; others are `#N/A` cells, which take as long."""
 
 COLD, ALONE, BESIDE = "in the morning", "users alone", "beside the large one"
+
+CHANCE = 1
+"""The same each time, so that equal measurements foretell the same."""
 
 QUEUE_PART = 0.5
 """Of the median wait: with more of it the queue is what users wait for."""
@@ -95,19 +99,19 @@ async def run(plan: LoadPlan, say: Callable[[str], None]) -> LoadReport:
     What the morning is like, the cache decides: a backend that was just started, or told to ask for everything again,
     asks the service.
     """
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=IDLE_S)
-    options: dict[str, Any] = {"timeout": TIMEOUT_S, "limits": limits, "verify": plan.verify, "trust_env": False}
-    async with httpx.AsyncClient(base_url=plan.url, **options) as http:
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_S, ssl=plan.verify)
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=TIMEOUT_S, sock_read=TIMEOUT_S)
+    async with aiohttp.ClientSession(f"{plan.url.rstrip('/')}/", connector=connector, timeout=timeout) as http:
         try:
             return await _Load(http, plan, say).report()
-        except httpx.HTTPError as error:
+        except (aiohttp.ClientError, TimeoutError) as error:
             raise AddinError(f"{plan.url} does not answer ({type(error).__name__}: {error})") from error
 
 
 class _Load:
     """The rounds of one load test, and what the backend told meanwhile."""
 
-    def __init__(self, http: httpx.AsyncClient, plan: LoadPlan, say: Callable[[str], None]) -> None:
+    def __init__(self, http: aiohttp.ClientSession, plan: LoadPlan, say: Callable[[str], None]) -> None:
         self._http, self._plan, self._say = http, plan, say
         today = datetime.now(UTC).date()
         users = [user_of(key, plan.cells, SLUGS, today) for key in plan.keys]
@@ -153,17 +157,18 @@ class _Load:
 
     async def _forget(self, users: Sequence[User], mode: str) -> None:
         for headers in {user.key: user.headers for user in users}.values():
-            await self._http.post("/refresh", json={"mode": mode}, headers=headers)
+            async with self._http.post("refresh", json={"mode": mode}, headers=headers):
+                pass
 
     def _predicted(self) -> dict[str, Times]:
         plan, found = self._plan, dict[str, Times]()
         for name, few in self._rounds.items():
-            alone_s = self._alone[name].percentile(50)
-            if name == COLD and plan.within_s:
-                times = in_line(alone_s, few.seconds, arrivals(plan.predicted, plan.within_s))
-            else:
-                times = at_once(alone_s, few.seconds, plan.predicted / len(self._users))
-            found[name] = Times(times, plan.predicted * plan.cells)
+            rounds = len(few.seconds) // len(self._users)
+            of_one_round_s = sorted(few.seconds)[rounds // 2 :: rounds]
+            come_s = arrivals(plan.predicted, plan.within_s if name == COLD else 0.0)
+            alone_s, workers = self._alone[name].percentile(50), max(1, int(self._measures[name][1].workers))
+            times = waits(alone_s, of_one_round_s, come_s, workers=workers, chance=Random(CHANCE))  # noqa: S311 - no secret
+            found[name] = Times(tuple(times), plan.predicted * plan.cells)
         return found
 
     def _queue(self, name: str, times: Times) -> str:

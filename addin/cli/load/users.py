@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from http import HTTPStatus
 from itertools import cycle, islice, product
 from statistics import NormalDist
 from time import perf_counter
 from typing import Any
 
-import httpx
+import aiohttp
 import msgspec
 import orjson
 
@@ -39,7 +40,7 @@ MOST_REASONS = 3
 SIGMAS = 2.0
 """Of a bell, to each side of its middle: nearly all come within these."""
 
-BUSY = (httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVICE_UNAVAILABLE)
+BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 
 _PENDING = b'{"pending":true'
 
@@ -123,7 +124,7 @@ def arrivals(users: int, within_s: float) -> list[float]:
 
 
 async def timed_round(
-    http: httpx.AsyncClient, users: Sequence[User], beside: Sequence[User] = (), *, within_s: float = 0.0
+    http: aiohttp.ClientSession, users: Sequence[User], beside: Sequence[User] = (), *, within_s: float = 0.0
 ) -> Times:
     """The batches of all `users`, who begin `within_s`, or at once, and wait until no cell is pending.
 
@@ -139,34 +140,35 @@ async def timed_round(
     return Times(tuple(each for each, _ in found), sum(user.cells for user in users), reasons)
 
 
-async def _timed(http: httpx.AsyncClient, user: User, begins_after_s: float = 0.0) -> tuple[float, Counter[str]]:
+async def _timed(http: aiohttp.ClientSession, user: User, begins_after_s: float = 0.0) -> tuple[float, Counter[str]]:
     await asyncio.sleep(begins_after_s)
     began, reasons, calls = perf_counter(), Counter[str](), user.calls
     while calls:
         body = b'{"calls":[%s]}' % b",".join(calls)
         try:
-            response = await http.post("/functions/call?pending=yes", content=body, headers=user.headers)
-        except httpx.ReadTimeout:
+            async with http.post("functions/call?pending=yes", data=body, headers=user.headers) as response:
+                content = await response.read()
+        except TimeoutError:
             reasons[f"the backend did not answer within {TIMEOUT_S:g} s"] += len(calls)
             break
-        if response.status_code in BUSY:  # pages show it in every cell
-            reasons[_reason(response)] += len(calls)
+        if response.status in BUSY:  # pages show it in every cell
+            reasons[_reason(content)] += len(calls)
             break
-        if response.status_code != httpx.codes.OK:
-            raise AddinError(f"the backend refused a batch ({response.status_code}): {_reason(response)}")
-        reasons.update(message.decode() for message in _MESSAGE.findall(response.content))
-        if _PENDING not in response.content:
+        if response.status != HTTPStatus.OK:
+            raise AddinError(f"the backend refused a batch ({response.status}): {_reason(content)}")
+        reasons.update(message.decode() for message in _MESSAGE.findall(content))
+        if _PENDING not in content:
             break
-        answers = msgspec.json.decode(response.content, type=_Answers).answers
+        answers = msgspec.json.decode(content, type=_Answers).answers
         calls = [call for call, answer in zip(calls, answers, strict=True) if bytes(answer).startswith(_PENDING)]
     return perf_counter() - began, reasons
 
 
-def _reason(response: httpx.Response) -> str:
+def _reason(content: bytes) -> str:
     try:
-        content: Any = response.json()
-        if content.get("kind") == SIGN_IN:
+        told: Any = orjson.loads(content)
+        if told.get("kind") == SIGN_IN:
             return "its users sign in, which a load test cannot; try one with the same settings but no oidc_issuer"
-        return str(content["error"])[:300]
+        return str(told["error"])[:300]
     except (ValueError, KeyError, TypeError, AttributeError):
         return "its answer is no JSON of the backend's; is this its address?"
