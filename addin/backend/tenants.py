@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from math import ceil
@@ -218,7 +218,9 @@ class UserTenants:
         self._proven: OrderedDict[str, Tenant] = OrderedDict()
         self._unproven: OrderedDict[str, Tenant] = OrderedDict()
         self._new_keys = NewKeys(settings.max_new_keys)
-        self._weighed_at = float("-inf")
+        self._weighed_at = self._counted_at = float("-inf")
+        self._in_use: Counter[str] | None = None
+        """New keys in use by address, None where that has changed."""
         self.closed = 0
         """How many were closed so far."""
 
@@ -245,12 +247,12 @@ class UserTenants:
     async def tenant(self, key: str, address: str) -> AsyncIterator[Tenant]:
         """The tenant of `key`, open inside the block; raises `HTTPException` 429 or 503 for too many new keys."""
         tenant = await self._find(key, address)
-        tenant.used_at = self._clock()
+        tenant.used_at, self._in_use = self._clock(), None
         try:
             async with tenant.in_use():
                 yield tenant
         finally:
-            tenant.used_at = self._clock()
+            tenant.used_at, self._in_use = self._clock(), None
             self._admit(key, address)
             await self._close_some()
 
@@ -274,16 +276,14 @@ class UserTenants:
                 tenant = self._unproven[key] = self._open(key)
                 tenant.address = address
                 return tenant
-            if self._clock() >= ends or not any(tenant.users for tenant in self._unproven.values()):
+            if self._clock() >= ends or not self._new_ones().total():
                 raise refusal
             await asyncio.sleep(LOOKS_EVERY_S)
 
     def _refusal(self, address: str) -> HTTPException | None:
         """Return why there is no place for a new key; None where there is, which then is one of the address's."""
-        for key, tenant in tuple(self._unproven.items()):
-            self._admit(key, tenant.address)
-        waiting = [tenant.address for tenant in self._unproven.values() if tenant.users]
-        if len(waiting) >= MAX_UNPROVEN or waiting.count(address) >= MAX_UNPROVEN_OF_ADDRESS:
+        waiting = self._new_ones()
+        if waiting.total() >= MAX_UNPROVEN or waiting[address] >= MAX_UNPROVEN_OF_ADDRESS:
             return HTTPException(
                 503,
                 "too many keys are new at the moment; try again in a few seconds",
@@ -297,6 +297,16 @@ class UserTenants:
                 headers={"retry-after": str(ceil(wait_s))},
             )
         return None
+
+    def _new_ones(self) -> Counter[str]:
+        """Return how many keys of each address are new and in use: counted once for hundreds that wait for a place."""
+        now = self._clock()
+        if self._in_use is None or now - self._counted_at >= LOOKS_EVERY_S:
+            for key, tenant in tuple(self._unproven.items()):
+                self._admit(key, tenant.address)
+            self._in_use = Counter(tenant.address for tenant in self._unproven.values() if tenant.users)
+            self._counted_at = now
+        return self._in_use
 
     def _admit(self, key: str, address: str) -> None:
         """Give a key that the service has accepted its place among the users."""

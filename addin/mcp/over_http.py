@@ -136,12 +136,17 @@ class Callers:
                     "no call needs more",
                     self._backend.settings.receive_timeout_s,
                 )
-                # A key takes a place only when its call has arrived, so that who sends slowly keeps nobody out.
-                body = await read_body(request, limits, account.grow_in_turn)
+                # A key that is not known takes a place only when its call has arrived, so that who sends slowly keeps
+                # nobody out; one that is known has room of its own before, however much the others send.
+                body = None if is_known else await read_body(request, limits, account.grow_in_turn)
                 tenant = await stack.enter_async_context(self._backend.tenant(key, address_of(request)))
                 if self._backend.trusts(tenant):
                     account.pay_as(f"tenant {id(tenant)}", is_only=key is None)
+                if body is None:
+                    body = await read_body(request, limits, account.grow_in_turn)
                 await stack.enter_async_context(tenant.turn())
+                if await request.is_disconnected():
+                    raise ClientDisconnect  # while there was no room for it
                 scope["state"]["runner"] = self._runner(tenant)
                 await self._app(scope, _again(body, receive), send)
         except ClientDisconnect:

@@ -1,6 +1,7 @@
 """The real command over HTTP on this machine: the same tools, for callers who prove who they are, and no others."""
 
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 
 import httpx
@@ -12,6 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.addin.commands import environment
 from tests.addin.mcp.agents import refusal_of, result_of
 from tests.addin.serving import address_in, started
+from tests.attack.parts.firm import until
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -127,6 +129,25 @@ async def test_where_each_user_has_a_key_callers_share_neither_quota_nor_answers
             assert (await http.post(address, json=HELLO, headers=proof("guess"))).status_code == 401
     assert (pro["quota"]["tier"], free["quota"]["tier"]) == ("pro", "free")
     assert (pro["requests"], free["requests"]) == (1, 1)
+
+
+def test_who_has_a_key_is_answered_while_calls_with_unknown_keys_fill_the_room_of_these(service, tmp_path):
+    call = {**CALL, "params": {"name": "get_signal", "arguments": {"slug": "us-cpi"}}}
+    environ = environment(tmp_path, service, per_user_keys="true", requests_bytes=str(2**20))
+    with started("mcp", "--http", "--port", "0", environ=environ) as process, ThreadPoolExecutor(8) as threads:
+        address = address_in(process)
+        told = httpx.post(address, json=call, headers=proof(service.key)).json()
+        assert not told["result"].get("isError")
+        long, before = {**call, "padding": "x" * 30_000}, len(service.running.requests)
+        service.running.latency_s = 4.0
+
+        def post(number):
+            return httpx.post(address, json=long, headers=proof(f"ds_{number:040}"), timeout=60)
+
+        strangers = [threads.submit(post, number) for number in range(8)]
+        until(lambda: len(service.running.requests) > before, "the first of them asks the service")
+        again = httpx.post(address, json=long, headers=proof(service.key), timeout=60)
+        assert (again.status_code, any(each.done() for each in strangers)) == (200, False)
 
 
 def test_a_call_that_is_too_large_is_refused_before_it_is_read(address, token):
