@@ -339,7 +339,8 @@ class SeriesFetcher(WindowPuller):
             else:
                 empty.add(rests[0])
         await self._compare_reach(resource, window, context, may_ask=bool(empty))
-        if self._evidence.now.hides_past and (not len(found) or any(rest.start == window.start for rest in empty)):
+        is_untold = gaps(history, window, self._clock()) == [window]
+        if self._evidence.now.hides_past and (is_untold or any(rest.start == window.start for rest in empty)):
             problem = f"nothing came from {window.start} on, and windows of others left out what was older"
             raise self._sender.refused(MalformedAnswerError(problem), first_request(resource), context)
         for rest in empty:

@@ -29,6 +29,7 @@ from dataservice.client.contract.completeness.longest import (
 )
 from dataservice.client.contract.completeness.sources import SEVERAL
 from dataservice.client.contract.completeness.thinning import (
+    LEAST_ROWS,
     SHORTEST_PART_DAYS,
     days_of,
     leaves_out,
@@ -230,6 +231,8 @@ class WindowPuller:
                 is_closed=purpose is Purpose.SHORTER,
             ):
                 await self._check_empty(resource, arrived, asked, context)
+                if purpose is Purpose.WINDOW:
+                    history = await self._check_edge(resource, history, arrived, context)
                 pulled = begin  # nothing is kept of what contradicts itself, or cannot be checked
                 if arrived.problem:
                     continue
@@ -341,6 +344,29 @@ class WindowPuller:
         if known is not None and (shown := _several_in(window, known)):
             problem = f"no observations from {shown.first_day} on, where its detail shows {len(shown)}"
             raise self._sender.refused(MalformedAnswerError(problem), first_request(resource), context)
+
+    async def _check_edge(
+        self, resource: HistoryResource, history: History, pulled: Pulled, context: CallContext
+    ) -> History:
+        """The history with a look at the first days of a detail, where nothing came right before them.
+
+        The day behind a window is asked for with it, and the detail has a row of it: it was due, too. Raises
+        `MalformedAnswerError` where windows do not reach so far: what lies before is not known to be empty.
+        """
+        known, due = self._cache.memory.get(SignalResource(resource.slug)), pulled.window.end
+        if len(pulled.arrived) or not pulled.complete or known is None or due == date.max:
+            return history
+        behind = known.value.history.between(due := day_after(due))[:LEAST_ROWS]
+        if len(behind) < SEVERAL or behind.first_day != due:
+            return history
+        try:
+            return await self._pull_at_once(
+                resource, history, Window(due, behind.last_day), context, purpose=Purpose.CHECK
+            )
+        except MalformedAnswerError:
+            self._evidence.now = replace(self._evidence.now, hides_past=True)
+            await self._learn(self._evidence.now)
+            raise
 
     async def _detail_now(self, slug: str, context: CallContext) -> Answer[SignalDetail] | None:
         """The detail of a signal as it is now; None where there is none any more, or it is what is asked for."""

@@ -38,6 +38,9 @@ OVERLAP_DAYS = 62
 OVERLAP_ROWS = 24
 """Known rows that are asked again behind a window, until a service was seen to tell them alike."""
 
+LEAST_ROWS = ENOUGH + 2
+"""The fewest of them: one may be left out at either end."""
+
 
 def leaves_out(thin: Observations, full: Observations) -> bool:
     """Return whether the one look shows far fewer days than the other one, where both reach.
@@ -102,7 +105,7 @@ def overlapping(window: Window, known: Observations, seen: Evidence) -> Window:
     if len(behind) <= ENOUGH or not _is_next(window, behind[:OVERLAP_ROWS]):
         return window
     rows, page_rows = _likely_rows(window, behind), seen.page_rows
-    for count in (OVERLAP_ROWS, ENOUGH + 2):
+    for count in (OVERLAP_ROWS, LEAST_ROWS):
         last = behind[:count].last_day
         if seen.thin_over and (last - window.end).days > OVERLAP_DAYS - 2:
             continue

@@ -1,7 +1,7 @@
 """Services that refuse long windows, cut them or hide what is old: what is learned of it, and what is shown then."""
 
 import asyncio
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time
 
 import httpx
 import pytest
@@ -81,3 +81,13 @@ async def test_windows_that_begin_behind_what_the_detail_shows_are_refused(of_va
         with pytest.raises(MalformedAnswerError, match="detail shows"):
             await client.read(WHOLE)
         assert client._reader.evidence.now.hides_past is not is_detail_first  # else the rows beside were seen to lack
+
+
+async def test_a_window_before_the_rows_of_a_detail_is_not_empty_where_windows_do_not_reach_these(of_variant):
+    async with of_variant("window-longest=from-a-year-ago") as client:
+        await client.read(HistoryResource("btc-usd"))
+        await client.read(SignalResource("btc-usd"))  # detail and windows agree as far as these reach
+        await client.read(SignalResource("fx.eur-usd"))
+        with pytest.raises(MalformedAnswerError, match="where its detail shows"):
+            await client.read(HistoryResource("fx.eur-usd", date(2022, 1, 3)))
+        assert client._reader.evidence.now.hides_past
