@@ -47,7 +47,7 @@ from dataservice.client.contract.paging import too_many_pages
 from dataservice.client.contract.requests import HISTORY_LIMIT, first_request
 from dataservice.client.contract.resources import HistoryResource, SignalResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
-from dataservice.client.contract.windows import NO_DAYS, Window, day_before, utc_day
+from dataservice.client.contract.windows import NO_DAYS, Window, day_before, days_in, utc_day
 from dataservice.client.network.call_context import CallContext
 from dataservice.client.pull_window import Purpose, WindowPuller, listed_as
 from dataservice.errors import (
@@ -68,7 +68,7 @@ FEW_PARTS = 2
 
 
 MOST_ROUNDS = 3
-"""So often what a pull made doubtful is pulled again: a series that changes each time is not shown as one."""
+"""So often as many days may be left as before: a series that changes each time is not shown as one."""
 
 
 class SeriesFetcher(WindowPuller):
@@ -224,13 +224,28 @@ class SeriesFetcher(WindowPuller):
         if self._evidence.now.thin_details and not was_thin:
             return await self.history(resource, context)
         now, wanted = self._time_and_window(resource)
-        for _ in range(MOST_ROUNDS):  # a pull may have found a revision: pull what it made doubtful
-            for gap in gaps(history, wanted, now):
-                history = await self._pull(resource, history, gap, context)
+        history = await self._completed(resource, history, wanted, context)
         answer = self._cache.from_history(resource, history, self._clock())
         if answer is None or gaps(history, wanted, now):
             raise DeadlineExceededError("the history could not be completed")
         return answer
+
+    async def _completed(
+        self, resource: HistoryResource, history: History, wanted: Window, context: CallContext
+    ) -> History:
+        """The history with what is still unknown of a window pulled, as long as each round leaves fewer days.
+
+        Of a window that is cut little comes at a time; a pull that finds a revision makes others doubtful.
+        """
+        now, pulls, futile = self._clock(), 0, 0
+        left = gaps(history, wanted, now)
+        while left and futile < MOST_ROUNDS and pulls < self._max_pages:
+            for gap in left:
+                history = await self._pull(resource, history, gap, context)
+            pulls, before = pulls + len(left), left
+            left = gaps(history, wanted, now)
+            futile += days_in(left) >= days_in(before)
+        return history
 
     def _time_and_window(self, resource: HistoryResource) -> tuple[float, Window]:
         now = self._clock()

@@ -72,6 +72,11 @@ def day_before(day: date) -> date:
     return day if day == date.min else day - _DAY
 
 
+def days_in(windows: Iterable[Window]) -> int:
+    """Return how many days windows have together."""
+    return sum((window.end - window.start).days + 1 for window in windows)
+
+
 def missing(known: Iterable[Window], wanted: Window) -> list[Window]:
     """The days of `wanted` that no window of `known` holds, oldest first."""
     gaps: list[Window] = []

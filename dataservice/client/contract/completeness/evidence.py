@@ -215,8 +215,8 @@ class Evidence:
 
     @property
     def rows_at_once(self) -> int:
-        """So many observations come with one request, and leave room for new ones; 0 where pages do not say so."""
-        if self.thin_over or self.longest_days or (self.says_nothing and not self.tells_more):
+        """So many observations come with one request, and leave room for new ones; 0 where windows may hold fewer."""
+        if self.thin_over or self.longest_days or self.cuts_windows or (self.says_nothing and not self.tells_more):
             return 0
         return self.page_rows * 9 // 10
 

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from dataservice.client import AsyncClient, HistoryResource, SignalResource
+from dataservice.client.cache.history import FULL_PULL_S
 from dataservice.errors import MalformedAnswerError
 from dataservice.server import create_app
 from dataservice.server.variants import Variant, VariantMiddleware
@@ -17,13 +18,18 @@ WHOLE = HistoryResource("us-10y")
 
 
 @pytest.fixture
-def of_variant(sample_service):
+def clock():
+    """A clock that stands at noon of the day of the sample."""
+    return Clock(datetime.combine(SAMPLE_AS_OF, time(12), UTC).timestamp())
+
+
+@pytest.fixture
+def of_variant(sample_service, clock):
     """Make a client of a variant of the service, on the day of the sample."""
 
     def of_variant(setting: str = "", through=lambda transport: transport) -> AsyncClient:
         variant = Variant.parse(filter(None, [setting]))
         app = VariantMiddleware(create_app(sample_service.store), sample_service.store, variant)
-        clock = Clock(datetime.combine(SAMPLE_AS_OF, time(12), UTC).timestamp())
         transport = through(httpx.ASGITransport(app))
         return AsyncClient("https://data.example", sample_service.key, clock=clock, transport=transport)
 
@@ -91,3 +97,23 @@ async def test_a_window_before_the_rows_of_a_detail_is_not_empty_where_windows_d
         with pytest.raises(MalformedAnswerError, match="where its detail shows"):
             await client.read(HistoryResource("fx.eur-usd", date(2022, 1, 3)))
         assert client._reader.evidence.now.hides_past
+
+
+@pytest.mark.parametrize("how", ["year-newest", "year-oldest"])
+async def test_a_window_that_is_cut_is_whole_again_once_all_of_it_is_pulled_again(of_variant, clock, how):
+    async with of_variant(f"window-longest={how}") as client:
+        whole = await client.read(HistoryResource("us-cpi"))
+        clock.now += FULL_PULL_S
+        again = await client.read(HistoryResource("us-cpi"))
+    assert again.stale_because is None
+    assert (again.value, again.fetched_at) == (whole.value, clock.now)
+
+
+async def test_a_refresh_asks_for_the_newest_part_alone_where_windows_are_cut(of_variant, clock):
+    async with of_variant("window-longest=year-newest") as client:
+        whole = await client.read(HistoryResource("us-cpi"))
+        sent = client.requests_sent
+        clock.now += 1_000.0
+        again = await client.read(HistoryResource("us-cpi"))
+    assert (again.stale_because, again.value) == (None, whole.value)
+    assert client.requests_sent - sent <= 3  # its last thirty months, a year at a time
