@@ -54,7 +54,7 @@ class Found:
         """
         if self.variant in FOREIGN:
             return bool(self.deviations) or self.variant in UNASKED
-        wanted = [NAMES[name] for name, value in self.chosen.items() if (name, value) not in UNSEEN]
+        wanted = [NAMES[name] for name, value in self.chosen.items() if is_seen(name, value, self.chosen)]
         if not wanted:
             return not self.deviations
         return all(any(told.startswith(names) for told in self.deviations) for names in wanted)
@@ -73,12 +73,20 @@ UNSEEN = {
     *(("window-longest", value) for value in ("ten-years-newest", "from-ten-years-ago")),
     *((name, how) for name in ("detail-values", "window-values") for how in ("two-decimals", "four-digits")),
     ("window-stamps", "period-end"),
-    *(("end", "midnight"), ("detail-nulls", "left-out"), ("stamps", "evening"), ("catalogue-total", "of-page")),
+    *(("detail-nulls", "left-out"), ("stamps", "evening"), ("catalogue-total", "of-page")),
     *(("catalogue-order", "shuffled"), ("catalogue-order", "turned"), ("catalogue-offset", "ignored")),
     *(("one-signal", "401"), ("one-signal", "402"), ("one-signal", "403")),
     *(("almanac", "own-beats"), ("slash", "html-404"), ("packing", "never"), ("packing", "always")),
 }
 """What makes no answer of a probe differ from a documented one, or not that of every signal."""
+
+
+def is_seen(name: str, value: str, chosen: Mapping[str, str]) -> bool:
+    """Whether an answer shows how a switch stands: rows of the evening of the last day lie behind its midnight."""
+    if (name, value) == ("end", "midnight"):
+        return "evening" in (chosen.get("stamps"), chosen.get("window-stamps"))
+    return (name, value) not in UNSEEN
+
 
 MOST_TOLD = 10
 
