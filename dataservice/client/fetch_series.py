@@ -13,7 +13,7 @@ import msgspec
 from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import CATALOGUE
 from dataservice.client.cache.codec import pack
-from dataservice.client.cache.history import gaps, pulls_needed, told_lately, window_of
+from dataservice.client.cache.history import gaps, is_told_lately, pulls_needed, told_lately, window_of
 from dataservice.client.cache.notes.window_only import DetailState, in_place_of_detail
 from dataservice.client.cache.recent import newest_alone, settled, with_history
 from dataservice.client.cache.sources import agreement
@@ -311,6 +311,7 @@ class SeriesFetcher(WindowPuller):
     ) -> History:
         """The history with `window` pulled in parts of the longest that the service allows, the newest first.
 
+        Those that a shorter window told just now are known; others are asked for, as a refresh looks for revisions.
         An open start ends where nothing came for so long that the series begins there.
         """
         today, longest = utc_day(self._clock()), self._evidence.now.longest_days
@@ -322,7 +323,7 @@ class SeriesFetcher(WindowPuller):
                 what = f"the observations of {resource.slug}"
                 told = too_many_pages(what, self._max_pages, f"a window spans at most {longest} days")
                 raise self._sender.refused(told, first_request(resource), context)
-            if gaps(history, part, self._clock()):
+            if not is_told_lately(history, part, self._clock(), self._cache.rules):
                 history, sent = await self._pull_at_once(resource, history, part, context), sent + 1
             found = self._told(resource.slug).between(part.start, part.end)
             if len(found):

@@ -109,11 +109,12 @@ async def test_a_window_that_is_cut_is_whole_again_once_all_of_it_is_pulled_agai
     assert (again.value, again.fetched_at) == (whole.value, clock.now)
 
 
-async def test_a_refresh_asks_for_the_newest_part_alone_where_windows_are_cut(of_variant, clock):
-    async with of_variant("window-longest=year-newest") as client:
+@pytest.mark.parametrize("how", ["year-newest", "year-refused"])
+async def test_a_refresh_asks_for_the_newest_part_alone_where_windows_are_cut_or_refused(of_variant, clock, how):
+    async with of_variant(f"window-longest={how}") as client:
         whole = await client.read(HistoryResource("us-cpi"))
         sent = client.requests_sent
         clock.now += 1_000.0
         again = await client.read(HistoryResource("us-cpi"))
-    assert (again.stale_because, again.value) == (None, whole.value)
+    assert (again.stale_because, again.value, again.fetched_at) == (None, whole.value, clock.now)
     assert client.requests_sent - sent <= 3  # its last thirty months, a year at a time
