@@ -30,10 +30,11 @@ from dataservice.client.contract.resources import (
     WireResource,
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, newest_first
-from dataservice.client.fetch_series import SeriesFetcher
 from dataservice.client.network.call_context import CallContext
 from dataservice.client.pages import pages_of_catalogue
-from dataservice.client.pull_window import FetchTools
+from dataservice.client.series.details import fetch_detail
+from dataservice.client.series.histories import fetch_history
+from dataservice.client.series.tools import FetchTools
 from dataservice.models import Post, WireItem
 
 
@@ -69,14 +70,14 @@ class Fetcher:
         self._cache = tools.cache
         self._clock = tools.clock
         self.evidence = tools.evidence
-        self._series = SeriesFetcher(tools)
+        self._tools = tools
 
     def fetch(self, resource: Resource[Any], context: CallContext) -> Coroutine[Any, Any, Answer[Any]]:
         """The answer to `resource`, after as many requests as it takes."""
         if isinstance(resource, SignalResource):
-            return self._series.detail(resource, context)
+            return fetch_detail(self._tools, resource, context)
         if isinstance(resource, HistoryResource):
-            return self._series.history(resource, context)
+            return fetch_history(self._tools, resource, context)
         return self._other(resource, context)
 
     async def _other(self, resource: Resource[Any], context: CallContext) -> Answer[Any]:

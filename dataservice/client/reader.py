@@ -21,7 +21,7 @@ from dataservice.client.contract.results import Catalogue
 from dataservice.client.fetch import Fetcher
 from dataservice.client.network.call_context import CallContext, Meter, RetryPolicy
 from dataservice.client.network.sender import RequestSender
-from dataservice.client.pull_window import FetchTools
+from dataservice.client.series.tools import FetchTools
 from dataservice.client.single_flight import FetchLock, SingleFlight
 from dataservice.client.unknown_names import CatalogueCheck, FewFirst, UnknownNames
 from dataservice.errors import (
