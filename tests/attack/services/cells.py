@@ -125,6 +125,8 @@ def _day(at: date) -> date:
 
 
 def _differ(shown: Sequence[tuple[date, float]], wanted: Sequence[tuple[date, Any]], variant: Mapping[str, str]) -> str:
+    if shown == wanted:
+        return ""
     if len(shown) != len(wanted):
         ends = f", {shown[0][0]} to {shown[-1][0]}" if shown else ""
         return f"{len(shown)} rows{ends}, not {len(wanted)}"

@@ -40,6 +40,7 @@ class Databases:
 
     paths: tuple[Path, Path]
     key: str
+    kept: tuple[dict[tuple[Any, ...], Any], dict[tuple[Any, ...], Any]] = field(default_factory=lambda: ({}, {}))
 
     @classmethod
     def made(cls, folder: Path) -> Databases:
@@ -114,6 +115,21 @@ def _plain(records: Any) -> list[dict[str, Any]]:
     return plain
 
 
+class KeptStore(Store):
+    """A database whose series are read once for all variants."""
+
+    def __init__(self, path: Path, kept: dict[tuple[Any, ...], Any]) -> None:
+        super().__init__(path)
+        self._kept = kept
+
+    def observations(self, slug: str, **window: Any) -> Any:
+        """The same page as before."""
+        asked = (slug, *window.values())
+        if asked not in self._kept:
+            self._kept[asked] = super().observations(slug, **window)
+        return self._kept[asked]
+
+
 class World(httpx.AsyncBaseTransport):
     """A service on one of two days; notes what it was asked."""
 
@@ -121,7 +137,10 @@ class World(httpx.AsyncBaseTransport):
         self.variant = Variant(variant)
         self.key = databases.key
         self.asked: list[str] = []
-        self._stores = [Store(shutil.copy(path, folder / path.name)) for path in databases.paths]
+        self._stores = [
+            KeptStore(shutil.copy(path, folder / path.name), kept)
+            for path, kept in zip(databases.paths, databases.kept, strict=True)
+        ]
         self._inner = [
             httpx.ASGITransport(VariantMiddleware(create_app(store), store, self.variant)) for store in self._stores
         ]
