@@ -84,8 +84,8 @@ async def _pull_shorter(pull: SeriesPull, window: Window, refusal: InvalidReques
 
     Where the refusal does not say so, a short window tells whether it was. `bounds` are those before the refusal.
     """
-    tools, today = pull.tools, pull.tools.today
-    lengths = lengths_to_try(days_of(window, today), refusal.message)
+    tools, today, days = pull.tools, pull.tools.today, days_of(window, pull.tools.today)
+    lengths = lengths_to_try(days, refusal.message)
     if not lengths:
         raise refusal
     tools.evidence.now = replace(pull.seen, bounds=bounds)
@@ -93,17 +93,20 @@ async def _pull_shorter(pull: SeriesPull, window: Window, refusal: InvalidReques
         lengths = (SHORT_DAYS, *lengths)
     for length in lengths:
         tools.sender.pardon(first_request(pull.resource), pull.context)
+        if 0 < pull.seen.longest_days < days:  # windows of another signal have shown it meanwhile
+            break
         try:
             await _pull_at_once(pull, part_before(window, length, today), purpose=Purpose.SHORTER)
         except InvalidRequestError:
             if length == SHORT_DAYS:
-                break
+                raise refusal from None
         else:
             if length != SHORT_DAYS:
                 await tools.note(longest_days=length)
-                await _pull_back(pull, window)
-                return
-    raise refusal
+                break
+    else:
+        raise refusal
+    await _pull_back(pull, window)
 
 
 async def _pull_back(pull: SeriesPull, window: Window) -> None:

@@ -85,6 +85,7 @@ CLIENT = Card(
     "dataservice/client",
     "One answer and one request for each resource.",
     {
+        "series": "which windows a series takes, which are whole",
         "network": "limits, retries, circuit breaker, budget",
         "pacing": "how many at a time, how soon after each other",
         "cache": "answers and their freshness, histories",

@@ -79,6 +79,37 @@ async def test_how_long_windows_may_be_is_found_out_for_several_signals_at_a_tim
     assert [each.value for each in found] == whole
 
 
+class HeldBack(httpx.AsyncBaseTransport):
+    """Another transport, whose answers about one signal are held back."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+        self.released = asyncio.Event()
+        self.refused = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await self._inner.handle_async_request(request)
+        if "/btc-usd/" in request.url.path:
+            self.refused += response.status_code == httpx.codes.BAD_REQUEST
+            await self.released.wait()
+        return response
+
+
+async def test_a_signal_whose_window_was_refused_goes_by_what_another_one_found_out_meanwhile(of_variant):
+    held = []
+
+    def through(transport):
+        held.append(HeldBack(transport))
+        return held[0]
+
+    async with of_variant("window-longest=year-refused-unsaid", through) as client:
+        late = asyncio.ensure_future(client.read(HistoryResource("btc-usd")))
+        await client.read(HistoryResource("us-cpi"))
+        held[0].released.set()
+        assert len((await late).value) > 2_000
+    assert held[0].refused <= 2  # with the ends of time, and with nearer ones
+
+
 @pytest.mark.parametrize("is_detail_first", [True, False])
 async def test_windows_that_begin_behind_what_the_detail_shows_are_refused(of_variant, is_detail_first):
     async with of_variant("window-longest=from-a-year-ago") as client:
