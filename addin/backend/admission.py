@@ -13,7 +13,7 @@ from addin.backend.http import BodyLimits, address_of, declared_bytes, is_on_thi
 from addin.backend.limits.accounts import UNPROVEN_WAITS_S, VALUE_BYTES, WAITS_S, account_of
 from addin.backend.sign_in.person import person_in
 from addin.backend.state import BackendState
-from addin.backend.tenants import Tenant, limits_of
+from addin.backend.tenants import HasLeft, Tenant, limits_of, stays
 from addin.protocol.batch import calls_in_turns
 from addin.protocol.messages import PersonReport
 from dataservice.errors import AuthenticationError, DataServiceError, MissingKeyError
@@ -96,8 +96,8 @@ async def admitted_body(
         _refuse_to_guests(request, needs_proof=needs_proof)
     async with AsyncExitStack() as stack:
 
-        async def opened(*, must_be_proven: bool) -> Tenant:
-            tenant = await stack.enter_async_context(backend.tenant(key, address_of(request)))
+        async def opened(has_left: HasLeft = stays, *, must_be_proven: bool) -> Tenant:
+            tenant = await stack.enter_async_context(backend.tenant(key, address_of(request), has_left))
             if must_be_proven:
                 await _proven(request, backend, tenant)
             return tenant
@@ -113,7 +113,7 @@ async def admitted_body(
         small = BodyLimits(most, "larger ones need a key that the service accepts", limits.timeout_s)
         body = await read_body(request, small, account.grow_in_turn)
         values = values_in(body)
-        tenant = await opened(must_be_proven=needs_proof or values > UNPROVEN_VALUES)
+        tenant = await opened(request.is_disconnected, must_be_proven=needs_proof or values > UNPROVEN_VALUES)
         enter()
         try:
             await account.grow_in_turn(VALUE_BYTES * values, WAITS_S if account.is_proven else UNPROVEN_WAITS_S)

@@ -24,7 +24,7 @@ from addin.backend.operation.public_certificate import PublicCertificate
 from addin.backend.operation.readiness import ReadinessCheck
 from addin.backend.operation.service_watch import ServiceWatch
 from addin.backend.service_connections import ServiceConnections
-from addin.backend.tenants import USER_SHARE, Tenant, UserTenants
+from addin.backend.tenants import USER_SHARE, HasLeft, Tenant, UserTenants, stays
 from addin.backend.workers.consent_store import ConsentStore
 from addin.backend.workers.directory import WorkerDirectory
 from addin.backend.workers.posts import SharedPosts
@@ -144,7 +144,9 @@ class BackendState:
         return cast("BackendState", request.app.state.backend)
 
     @asynccontextmanager
-    async def tenant(self, user_key: str | None = None, address: str = "") -> AsyncIterator[Tenant]:
+    async def tenant(
+        self, user_key: str | None = None, address: str = "", has_left: HasLeft = stays
+    ) -> AsyncIterator[Tenant]:
         """The tenant of a user's key, or the backend's own; it stays open inside the block.
 
         Where users have keys of their own, a request without one is a guest's: it spends nothing, not even where a key
@@ -152,7 +154,7 @@ class BackendState:
         """
         await self._look_up_key()
         if user_key is not None:
-            async with self._users.tenant(user_key, address) as user:
+            async with self._users.tenant(user_key, address, has_left) as user:
                 await self._join(user)
                 yield user
         elif self.settings.per_user_keys:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from math import ceil
 
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from addin.backend.http import RETRY_AFTER_S
 from addin.backend.limits.new_keys import NewKeys
@@ -58,6 +59,14 @@ UNPROVEN_IDLE_S = 30.0
 
 IDLE_S = 3_600.0
 """A user who has asked for nothing in an hour is closed; the answers stay in the store."""
+
+
+HasLeft = Callable[[], Awaitable[bool]]
+
+
+async def stays() -> bool:
+    """Return that a caller of whom nobody knows has not left."""
+    return False
 
 
 class Tenant:
@@ -244,9 +253,12 @@ class UserTenants:
         await self._close_some()
 
     @asynccontextmanager
-    async def tenant(self, key: str, address: str) -> AsyncIterator[Tenant]:
-        """The tenant of `key`, open inside the block; raises `HTTPException` 429 or 503 for too many new keys."""
-        tenant = await self._find(key, address)
+    async def tenant(self, key: str, address: str, has_left: HasLeft = stays) -> AsyncIterator[Tenant]:
+        """The tenant of `key`, open inside the block; raises `HTTPException` 429 or 503 for too many new keys.
+
+        A caller who `has_left` while there was no place gets none: then `ClientDisconnect` is raised.
+        """
+        tenant = await self._find(key, address, has_left)
         tenant.used_at, self._in_use = self._clock(), None
         try:
             async with tenant.in_use():
@@ -263,7 +275,7 @@ class UserTenants:
         self._proven.clear()
         self._unproven.clear()
 
-    async def _find(self, key: str, address: str) -> Tenant:
+    async def _find(self, key: str, address: str, has_left: HasLeft) -> Tenant:
         """The tenant of a key; a new one waits until there is a place for it, as others end or are accepted."""
         ends = self._clock() + NEW_KEY_WAITS_S
         while True:
@@ -279,6 +291,8 @@ class UserTenants:
             if self._clock() >= ends or not self._new_ones().total():
                 raise refusal
             await asyncio.sleep(LOOKS_EVERY_S)
+            if await has_left():
+                raise ClientDisconnect
 
     def _refusal(self, address: str) -> HTTPException | None:
         """Return why there is no place for a new key; None where there is, which then is one of the address's."""

@@ -139,7 +139,8 @@ class Callers:
                 # A key that is not known takes a place only when its call has arrived, so that who sends slowly keeps
                 # nobody out; one that is known has room of its own before, however much the others send.
                 body = None if is_known else await read_body(request, limits, account.grow_in_turn)
-                tenant = await stack.enter_async_context(self._backend.tenant(key, address_of(request)))
+                waiting = self._backend.tenant(key, address_of(request), request.is_disconnected)
+                tenant = await stack.enter_async_context(waiting)
                 if self._backend.trusts(tenant):
                     account.pay_as(f"tenant {id(tenant)}", is_only=key is None)
                 if body is None:

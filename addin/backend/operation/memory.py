@@ -21,6 +21,9 @@ EVERY_S = 10.0
 UNUSED_BYTES = 4 * 2**20
 """Memory is given back once so much more is unused: that takes up to a tenth of a second of a large process."""
 
+CLOSED_TOGETHER = 16
+"""So many closed users are worth a full collection, for which everybody waits a few hundredths of a second."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -41,7 +44,7 @@ async def _tidy(backend: BackendState, sleep: Callable[[float], Awaitable[Any]])
         await sleep(EVERY_S)
         try:
             await backend.close_idle()
-            if closed != backend.closed_users:
+            if backend.closed_users - closed >= CLOSED_TOGETHER:
                 closed = backend.closed_users
                 gc.collect()  # their clients refer to each other, and have grown old: nothing else looks at them
             least = min(least, unused_bytes())

@@ -10,8 +10,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-ANSWER_S = 0.5
-"""A worker that takes longer to say what it knows is left out: it has just died, or is very busy."""
+ANSWER_S = 3.0
+"""A worker that takes longer to say what it knows is left out: one that has died is known at once, and a gap in what is
+told is worse than a slow answer."""
 
 MAX_QUESTION_BYTES = 1_000
 
@@ -65,19 +66,19 @@ class WorkerDirectory:
             server.close()
             path.unlink(missing_ok=True)
 
-    async def ask_others(self, question: str, within_s: float = ANSWER_S) -> list[bytes]:
+    async def ask_others(self, question: str) -> list[bytes]:
         """Return what the other workers answer; one that is gone, or does not answer in time, is left out."""
         others = [path for path in self.folder.glob("*.sock") if path != self._socket(os.getpid())]
-        answers = await asyncio.gather(*(_asked(path, question, within_s) for path in others))
+        answers = await asyncio.gather(*(_asked(path, question) for path in others))
         return [each for each in answers if each]
 
     def _socket(self, pid: int) -> Path:
         return self.folder / f"{pid}.sock"
 
 
-async def _asked(path: Path, question: str, within_s: float) -> bytes | None:
+async def _asked(path: Path, question: str) -> bytes | None:
     try:
-        async with asyncio.timeout(within_s):
+        async with asyncio.timeout(ANSWER_S):
             reader, writer = await asyncio.open_unix_connection(path)
             try:
                 writer.write(f"{question}\n".encode())

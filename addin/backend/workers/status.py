@@ -19,9 +19,6 @@ from dataservice.client import ResourceState
 from udfs.errors import error_kind, reason
 from udfs.functions.status import label
 
-MEASURE_S = 3.0
-"""How long a worker may take to say what it holds: a gap in the numbers is worse than a slow answer."""
-
 
 @asynccontextmanager
 async def answering_others(backend: BackendState) -> AsyncIterator[None]:
@@ -60,7 +57,7 @@ async def measured_by_all(backend: BackendState) -> list[WorkerMeasures]:
     here = await backend.measures()
     if backend.place is None:
         return [here]
-    answers = await backend.place.ask_others(WorkerQuery(None, measure=True).text(), within_s=MEASURE_S)
+    answers = await backend.place.ask_others(WorkerQuery(None, measure=True).text())
     return [here, *(msgspec.json.decode(answer, type=WorkerMeasures) for answer in answers)]
 
 

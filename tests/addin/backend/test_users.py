@@ -10,6 +10,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from addin.backend.limits.new_keys import NewKeys
 from addin.backend.tenants import IDLE_S, MAX_UNPROVEN_OF_ADDRESS, UserTenants
@@ -213,6 +214,22 @@ async def test_one_address_takes_only_half_of_the_places_for_keys_that_are_new()
             await under_way.enter_async_context(users.tenant("one more", "198.51.100.1"))
         assert (refused.value.status_code, "retry-after" in refused.value.headers) == (503, True)
         await under_way.enter_async_context(users.tenant("a new user's", "203.0.113.7"))
+
+
+async def test_who_left_while_there_was_no_place_for_their_new_key_gets_none():
+    class Unproven(SlowToClose):
+        proven = False
+
+    async def has_left():
+        return True
+
+    users = UserTenants(Settings(max_new_keys=1_000), lambda _: Unproven())
+    async with AsyncExitStack() as under_way:
+        for n in range(MAX_UNPROVEN_OF_ADDRESS):
+            await under_way.enter_async_context(users.tenant(f"made up {n}", "198.51.100.1"))
+        with pytest.raises(ClientDisconnect):
+            await under_way.enter_async_context(users.tenant("gone", "198.51.100.1", has_left))
+        assert len(users) == MAX_UNPROVEN_OF_ADDRESS
 
 
 async def test_an_office_that_opens_its_books_at_nine_from_one_address_waits_and_is_told_what_it_spent(

@@ -106,6 +106,18 @@ def told_by(workers, metric):
     return next((float(line.split()[1]) for line in text.splitlines() if line.startswith(f"{metric} ")), None)
 
 
+def test_a_worker_that_is_busy_for_a_second_is_in_what_all_tell(service, tmp_path):
+    with workers_of(service, tmp_path, 2) as workers, ThreadPoolExecutor(8) as threads:
+        for slug in SLUGS:
+            workers.batch(["SIGNAL", slug])
+        busy = min(workers.answering(2))
+        os.kill(busy, signal.SIGSTOP)
+        asked = [threads.submit(workers.ask, "GET", "/status") for _ in range(8)]
+        BETWEEN_LOOKS.wait(1.0)
+        os.kill(busy, signal.SIGCONT)
+        assert {each.result()["requests_total"] for each in asked} == {len(SLUGS)}
+
+
 def test_when_a_worker_is_killed_every_call_ends_and_another_takes_its_place(service, tmp_path):
     with workers_of(service, tmp_path, 2) as workers:
         service.running.latency_s = 0.5
