@@ -19,6 +19,7 @@ from cachetools import LRUCache
 from dataservice.client.archive.codec import FEW, NewerFormatError, pack_first_look, pack_vintages, unpack_vintages
 from dataservice.client.archive.coverage import NEVER_YET, Coverage, micros
 from dataservice.client.archive.facts import Facts
+from dataservice.client.archive.looks import Look, of_one_source
 from dataservice.client.archive.vintages import DROPPED, Vintages
 from dataservice.client.contract.windows import Window
 from dataservice.observations import Observations
@@ -181,20 +182,18 @@ class Archive:
         self, slug: str, held: Held, window: Window, found: Observations, moment: int, *, by_detail: bool
     ) -> Held:
         """The log together with what one look showed; if that is a change, the times of earlier looks are looked up."""
-        known = held.vintages
-        facts = known.changes(window, found, moment, by_detail=by_detail)
-        again = known.told_by_both(window, found, moment, by_detail=by_detail)
-        if (len(facts) or len(again)) and known.looked.first_look != NEVER_YET:
+        known, look = held.vintages, Look(window, found, by_detail)
+        news = look.news(known, moment)
+        if len(news.facts) and known.looked.first_look != NEVER_YET:
             kept = await self._kept_look(slug)
             if kept is not None and kept[0] and micros(kept[1]) <= moment + CLOCK_STEP_US:
                 known = replace(known, looked=known.looked.confirmed(kept[0], micros(kept[1])))
                 moment = max(moment, micros(kept[1])) if kept[0].meets(window) else moment
             moment += known.looked.last_look_at(window) == moment  # two states have two times
-            facts = known.changes(window, found, moment, by_detail=by_detail)
-            again = known.told_by_both(window, found, moment, by_detail=by_detail)
-        if len(facts) and known.has_other_source(by_detail=by_detail) and not await self._are_alike(slug):
-            facts = known.of_one_source(facts, moment)
-        facts = Facts.together([facts, again])
+            news = look.news(known, moment)
+        if len(news.changes) and look.crosses_sources(known) and not await self._are_alike(slug):
+            news = of_one_source(news, known, moment)
+        facts = news.facts
         seen = replace(known, looked=known.looked.at(window, moment))
         if not len(facts):
             return replace(held, vintages=seen)

@@ -12,9 +12,8 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from dataservice.client.archive.coverage import NEVER_BEFORE, NEVER_YET, Coverage, end_of_day, look_day
-from dataservice.client.archive.facts import Facts, same_values
+from dataservice.client.archive.facts import Facts
 from dataservice.client.archive.retold import retold
-from dataservice.client.contract.completeness.sources import SEVERAL, as_known
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.windows import Window
 from dataservice.errors import NoVintageError
@@ -62,7 +61,7 @@ class Vintages:
         moment = min(moment, self._newest)
         found = self._asked.get(moment)
         if found is None:
-            found = self._observations(self._last_at(moment))
+            found = self._observations(self.last_at(moment))
             self._asked[moment] = found
         return found
 
@@ -104,68 +103,6 @@ class Vintages:
                 f"what was known of {slug} on {day} is not known here: not all of its days were ever looked at{pruned}"
             )
         return f"what was known of {slug} on {day} is not known here: the first look was on {first}{pruned}"
-
-    def changes(self, window: Window, found: Observations, moment: int, *, by_detail: bool = False) -> Facts:
-        """Return what a look at `window` found to be different from what was known at its time."""
-        if not len(self.facts) and self.looked is Coverage.never():
-            return Facts.found(found, found.times[:0], moment, by_detail=by_detail)
-        known = self.as_of(moment).between(window.start, window.end)
-        if known == found:
-            return Facts.none()
-        found = as_known(known, found)
-        places = np.searchsorted(known.times, found.times)
-        inside = np.append(known.times, np.datetime64("NaT"))[places] == found.times
-        unchanged = inside & same_values(np.append(known.values, np.nan)[places], found.values)
-        new = Observations(found.times[~unchanged], found.values[~unchanged])
-        gone = known.times[~np.isin(known.times, found.times, assume_unique=True)]
-        facts = Facts.found(new, gone, moment, by_detail=by_detail)
-        first, last = self.looked.looks_at(facts.times)
-        not_before = np.where(last <= moment, last, np.where(first <= moment, first, NEVER_BEFORE))
-        return replace(facts, not_before=not_before)
-
-    def has_other_source(self, *, by_detail: bool) -> bool:
-        """Return whether anything is known from the other one of the two: a signal's detail, and its windows."""
-        return bool((self.facts.by_detail != by_detail).any())
-
-    def of_one_source(self, facts: Facts, moment: int) -> Facts:
-        """The changes that a look found at `moment`; what this source did not tell otherwise before is no change.
-
-        Nor is anything new but what lies behind all that was known, or between two observations that this source told:
-        the other one may leave it out.
-        """
-        if not len(facts):
-            return facts
-        before, source = self.facts[self.facts.first_seen <= moment], facts.by_detail[0]
-        known, last = before.last_of(facts)
-        told, own = before[before.by_detail == source].last_of(facts)
-        is_own = (last.by_detail == source) | (told & ~own.says_same(facts))
-        there = before.states()
-        there = there[~there.gone]
-        by_own = np.concatenate([[False], there.by_detail == source, [False]])
-        places = np.searchsorted(there.times, facts.times)
-        is_new = by_own[places] & by_own[places + 1] | (facts.times > self.facts.times[-1])
-        return replace(facts, retold=~np.where(known, is_own, is_new))
-
-    def told_by_both(self, window: Window, found: Observations, moment: int, *, by_detail: bool) -> Facts:
-        """Return what is a change from now on: only the other source had told it, and at `moment` this one does, too.
-
-        It counts from when it was first told. That this one told it is said besides: what it tells next may differ.
-        """
-        facts = self.facts
-        held = self._last_at(moment) & facts.retold & (facts.by_detail != by_detail)
-        held &= facts.times >= np.datetime64(window.start, "us")
-        held &= facts.times < np.datetime64(window.end, "us") + np.timedelta64(1, "D")
-        if not held.any():
-            return Facts.none()
-        others = facts[held]
-        found = as_known(self.as_of(moment).between(window.start, window.end), found)
-        gone = np.setdiff1d(others.times, found.times, assume_unique=True)
-        _, ours = Facts.found(found, gone, moment, by_detail=by_detail).last_of(others)
-        same = ours.says_same(others)
-        if min((same & others.gone).sum(), (same & ~self._again[held]).sum()) >= SEVERAL:
-            return Facts.none()  # rows that stand on other days: windows of another length had moved them
-        changes = replace(others, retold=np.zeros(len(others), bool))
-        return Facts.together([changes[same], ours[same]])
 
     def union(self, other: Vintages) -> Vintages:
         """Return what both know; in whatever order parts are put together, the result is the same."""
@@ -229,10 +166,10 @@ class Vintages:
         chosen = is_change & facts.repeats_observation()
         return facts[chosen], before[chosen]
 
-    def _last_at(self, moment: int) -> NDArray[np.bool_]:
+    def last_at(self, moment: int) -> NDArray[np.bool_]:
         """For each fact whether it was the last one of its observation at `moment`."""
         known = self.facts.first_seen <= moment
-        last: NDArray[np.bool_] = known & ~np.append(self._again[1:] & known[1:], False)[: len(known)]
+        last: NDArray[np.bool_] = known & ~np.append(self.again[1:] & known[1:], False)[: len(known)]
         return last
 
     def _observations(self, chosen: NDArray[np.bool_]) -> Observations:
@@ -240,7 +177,8 @@ class Vintages:
         return Observations(self.facts.times[chosen], self.facts.values[chosen])
 
     @cached_property
-    def _again(self) -> NDArray[np.bool_]:
+    def again(self) -> NDArray[np.bool_]:
+        """For each fact whether it concerns the observation of the one before it."""
         return self.facts.repeats_observation()
 
     @cached_property
@@ -248,7 +186,7 @@ class Vintages:
         """For each fact whether a later one of its observation tells it otherwise, from another source."""
         facts = self.facts
         retold = np.where(facts.retold, facts.first_seen, NEVER_BEFORE)
-        begins = np.flatnonzero(~self._again)
+        begins = np.flatnonzero(~self.again)
         last = np.maximum.reduceat(retold, begins) if len(facts) else retold
         later: NDArray[np.bool_] = facts.first_seen < np.repeat(last, np.diff(np.append(begins, len(facts))))
         return later

@@ -7,6 +7,7 @@ import numpy as np
 
 from dataservice.client.archive.coverage import Coverage
 from dataservice.client.archive.facts import Facts
+from dataservice.client.archive.looks import Look
 from dataservice.client.archive.vintages import Vintages
 from dataservice.client.contract.windows import Window
 from dataservice.observations import Observations
@@ -27,7 +28,7 @@ def test_what_only_the_other_source_told_otherwise_is_no_revision_until_both_tel
     by_detail = replace(by_detail, retold=np.array([True]), not_before=np.array([HOUR]))
     seen = Vintages(Facts.together([by_window, by_detail]), Coverage.never().at(ALL, HOUR).at(ALL, 2 * HOUR))
     assert (revision_count(seen), last_revision(seen)) == (0, None)
-    both = seen.union(Vintages(seen.told_by_both(ALL, told(1.0, 3.0), 3 * HOUR, by_detail=False), seen.looked))
+    both = seen.union(Vintages(Look(ALL, told(1.0, 3.0)).news(seen, 3 * HOUR).confirmed, seen.looked))
     assert revision_count(both) == 1
     revision = last_revision(both)
     assert revision is not None

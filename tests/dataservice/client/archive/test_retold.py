@@ -8,6 +8,7 @@ import pytest
 from dataservice.client.archive.codec import pack_vintages, unpack_vintages
 from dataservice.client.archive.coverage import Coverage
 from dataservice.client.archive.facts import Facts
+from dataservice.client.archive.looks import Look, of_one_source
 from dataservice.client.archive.retold import retold
 from dataservice.client.archive.vintages import RETOLD, Vintages
 from dataservice.client.contract.windows import Window
@@ -73,12 +74,11 @@ def revised(*looks, are_alike=False):
     """The changes that looks one after the other showed: days, what was found, and whether a detail told it."""
     known = Vintages.nothing()
     for moment, (window, found, by_detail) in enumerate(looks, start=1):
-        facts = known.changes(window, found, moment, by_detail=by_detail)
-        again = known.told_by_both(window, found, moment, by_detail=by_detail)
-        if not are_alike and known.has_other_source(by_detail=by_detail):
-            facts = known.of_one_source(facts, moment)
-        facts = Facts.together([facts, again])
-        told = unpack_vintages(pack_vintages(Vintages(facts, known.looked.at(window, moment))))
+        look = Look(window, found, by_detail)
+        news = look.news(known, moment)
+        if not are_alike and look.crosses_sources(known):
+            news = of_one_source(news, known, moment)
+        told = unpack_vintages(pack_vintages(Vintages(news.facts, known.looked.at(window, moment))))
         known = known.union(told)
     columns = known.revision_columns()
     return list(zip(columns["value_before"].tolist(), columns["value"].tolist(), strict=True)), known

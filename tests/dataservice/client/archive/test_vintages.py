@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from dataservice.client.archive.codec import pack_first_look, pack_vintages, unpack_vintages
 from dataservice.client.archive.coverage import Coverage
 from dataservice.client.archive.facts import Facts
+from dataservice.client.archive.looks import Look
 from dataservice.client.archive.vintages import Vintages
 from dataservice.client.contract.windows import Window
 from dataservice.observations import Observations
@@ -42,8 +43,8 @@ def parts_of(told) -> list[Vintages]:
     for hour, (low, high, found) in enumerate(told):
         window = Window(FIRST + timedelta(days=min(low, high)), FIRST + timedelta(days=max(low, high)))
         moment = (hour + 1) * 3_600_000_000
-        facts = known.changes(window, observations(found).between(window.start, window.end), moment)
-        part = Vintages(facts, Coverage.never().at(window, moment))
+        news = Look(window, observations(found).between(window.start, window.end)).news(known, moment)
+        part = Vintages(news.facts, Coverage.never().at(window, moment))
         parts.append(part)
         known = known.union(part)
     return parts
