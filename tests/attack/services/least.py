@@ -22,6 +22,9 @@ SIGNALS, INDICES, CURRENTS = 15, 4, 6
 DETAILS, FEEDS, UNKNOWN = 3, 3, 2
 """us-10y, cboe.vix and a year of sp-500; posts, those on a beat, and the wire; names that do not exist."""
 
+FEED_RECORDS, FEED_PAGES = 50, 4
+"""That a cell shows of each, and the pages after which it says instead that there may be more."""
+
 CHECKS = {"days later": 12, "later still": 10}
 """What the documented service takes then: each history is topped up once, each list asked for again."""
 
@@ -39,8 +42,10 @@ def least(variant: Mapping[str, str]) -> dict[str, int]:
     catalogue = _pages(SIGNALS, int(variant.get("catalogue-page", "500")))
     size = COLLECTION if variant.get("collections", "whole") != "whole" else 1_000
     collections = _pages(INDICES, size) + _pages(CURRENTS, size)
-    cold = DETAILS + windows + catalogue + collections + FEEDS + UNKNOWN
-    later = {phase: requests + collections - 2 for phase, requests in CHECKS.items()}
+    feed_pages = min(_pages(FEED_RECORDS, int(variant.get("feed-page", "200"))), FEED_PAGES)
+    feeds = FEEDS * (feed_pages - 1)
+    cold = DETAILS + windows + catalogue + collections + FEEDS + feeds + UNKNOWN
+    later = {phase: requests + collections - 2 + feeds for phase, requests in CHECKS.items()}
     return {"cold": cold, "one by one": cold, **later, "days later": later["days later"] + catalogue - 1}
 
 
