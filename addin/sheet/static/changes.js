@@ -38,14 +38,15 @@ export class Changes {
   }
 
   /**
-   * Every changed cell, by sheet.
+   * Every changed cell, by sheet; a draft needs nothing of what formulas show.
+   * @param {{ isDraft?: boolean }} [options]
    * @returns {SheetEdits[]}
    */
-  edits() {
+  edits({ isDraft = false } = {}) {
     const { getters } = this.model;
     return getters.getSheetIds().flatMap((/** @type {string} */ sheetId) => {
       const opened = this.opened.get(sheetId);
-      const cells = this.#cellsOf(sheetId, opened?.cells ?? new Map());
+      const cells = this.#cellsOf(sheetId, opened?.cells ?? new Map(), isDraft);
       if (opened !== undefined && Object.keys(cells).length === 0) return [];
       return [{ name: opened?.name ?? getters.getSheetName(sheetId), is_added: opened === undefined, cells, values: {} }];
     });
@@ -54,8 +55,9 @@ export class Changes {
   /**
    * @param {string} sheetId
    * @param {Map<number, Before>} opened
+   * @param {boolean} isDraft
    */
-  #cellsOf(sheetId, opened) {
+  #cellsOf(sheetId, opened, isDraft) {
     const { getters } = this.model;
     /** @type {Record<string, CellEdit>} */
     const cells = {};
@@ -66,7 +68,7 @@ export class Changes {
       const known = opened.get(place);
       if (known !== undefined) found += 1;
       if (known !== undefined && isSame(known, before(cell))) continue;
-      const edit = editOf(getters, { sheetId, col, row }, cell, known);
+      const edit = editOf(getters, { sheetId, col, row }, cell, known, isDraft);
       if (edit !== null) cells[xcOf({ col, row })] = edit;
     }
     if (found === opened.size) return cells;
@@ -157,9 +159,10 @@ export function growTo(model, sheetId, rows, columns) {
  * @param {{ sheetId: string, col: number, row: number }} position
  * @param {any} cell
  * @param {Before | undefined} known
+ * @param {boolean} isDraft
  * @returns {CellEdit | null}
  */
-function editOf(getters, position, cell, known) {
+function editOf(getters, position, cell, known, isDraft) {
   const now = before(cell);
   const keeps = contentText(getters, known?.content ?? "") === contentText(getters, now.content);
   const look = lookOf(known, now);
@@ -168,10 +171,10 @@ function editOf(getters, position, cell, known) {
   const edit = { rows: [], keeps_content: keeps };
   if (look !== null) edit.look = look;
   if (keeps) return edit;
-  edit.rows = rowsShown(getters, position);
+  if (!isDraft) edit.rows = rowsShown(getters, position);
   if (cell.isFormula) {
     edit.formula = writtenOut(cell.compiledFormula, getters).slice(1);
-    edit.formats = ofFilled(getters, position, (at) => formatShown(getters, at));
+    if (!isDraft) edit.formats = ofFilled(getters, position, (at) => formatShown(getters, at));
   } else edit.content = cell.content;
   return edit;
 }

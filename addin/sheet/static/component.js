@@ -37,6 +37,28 @@ export function splitPlace(place) {
   return [name, place.slice(at + 1).replaceAll("$", "").toUpperCase()];
 }
 
+/** A line of text is as high as any other in its font: the component would measure each, for half of the time of a paste. */
+export function measureFontsOnce() {
+  const { coreViewsPluginRegistry } = o_spreadsheet.registries;
+  /** @type {Map<string, number>} */
+  const heights = new Map();
+  coreViewsPluginRegistry.replace(
+    "row_size",
+    class extends coreViewsPluginRegistry.get("row_size") {
+      /** @param {any} position */
+      getCellHeight(position) {
+        const { getters } = /** @type {any} */ (this);
+        const { content, style = {}, isFormula } = getters.getCell(position) ?? {};
+        const isLine = content && !isFormula && style.wrapping !== "wrap" && !style.rotation && !content.includes("\n") && !getters.getMerge(position);
+        if (!isLine) return super.getCellHeight(position);
+        const font = `${style.bold} ${style.italic} ${style.fontSize}`;
+        if (!heights.has(font)) heights.set(font, super.getCellHeight(position));
+        return heights.get(font);
+      }
+    },
+  );
+}
+
 /** What screen readers need to know of the component's fields, and the order in which Tab reaches them. @type {[string, string][]} */
 const FOR_ALL = [
   ['tabindex="1"', 'tabindex="0"'],

@@ -78,7 +78,7 @@ export class Drafts {
     this.timer = undefined;
     const { book } = this;
     if (book?.changes === undefined) return;
-    const sheets = book.changes.edits();
+    const sheets = book.changes.edits({ isDraft: true });
     if (sheets.length === 0) {
       this.isUnsaved = false;
       return this.remove(this.id);

@@ -5,7 +5,7 @@ import { cellsFor, toggleBeside } from "./beside.js";
 import { Book } from "./book.js";
 import { Calls } from "./calls.js";
 import { described, Drafts } from "./drafts.js";
-import { addLinksWithinBook, addMarks, focusCells, improved, isDark, keepTypedText, nameMonths, offerLists, splitPlace } from "./component.js";
+import { addLinksWithinBook, addMarks, focusCells, improved, isDark, keepTypedText, measureFontsOnce, nameMonths, offerLists, splitPlace } from "./component.js";
 import { computeCellsOnly } from "./filling.js";
 import { judge, keepFiles, onlyShown } from "./keeping.js";
 import { addFunctions, answerTo } from "./library.js";
@@ -93,6 +93,7 @@ async function start() {
   addLinksWithinBook(pressed);
   relyOnProof(bookOf);
   computeCellsOnly();
+  measureFontsOnce();
   addMarks((place) => book?.workedOut.differing.get(place)?.isShown ?? false, () => line.tell(book.notes));
   keepFiles((sentence) => line.complain(sentence), changed, (cell) => setTimeout(() => void book.advise(cell), 0));
   keepPastedTextText();

@@ -119,3 +119,16 @@ def test_slow_cells_say_that_they_load_and_can_be_stopped(chromium, service, tmp
         assert page.cell("A1")["value"] == "#N/A"
         assert page.cell("A1")["message"] == "stopped; press Refresh to load it"
         service.running.latency_s = 0
+
+
+def test_rows_are_as_high_as_the_font_and_the_lines_of_their_cells_need(blank):
+    heights = blank.tab.evaluate("""() => {
+      const { model } = sheet.book;
+      const sheetId = model.getters.getActiveSheetId();
+      const large = { fontSize: 30, bold: true };
+      const cells = [["1", {}], ["1", large], ["g", large], ["one\\ntwo", large], ["many words ".repeat(9), { ...large, wrapping: "wrap" }]];
+      cells.forEach(([content, style], row) => model.dispatch("UPDATE_CELL", { sheetId, col: 0, row, content, style }));
+      return cells.map((_, row) => model.getters.getRowSize(sheetId, row));
+    }""")
+    usual, figure, letter, lines, words = heights
+    assert usual == 23 < figure == letter < lines < words
