@@ -124,7 +124,8 @@ def test_slow_cells_say_that_they_load_and_can_be_stopped(chromium, service, tmp
 def test_rows_are_as_high_as_the_font_and_the_lines_of_their_cells_need(blank):
     heights = blank.tab.evaluate("""() => {
       const { model } = sheet.book;
-      const sheetId = model.getters.getActiveSheetId();
+      const sheetId = "high";
+      model.dispatch("CREATE_SHEET", { sheetId, name: "High", position: 1 });
       const large = { fontSize: 30, bold: true };
       const cells = [["1", {}], ["1", large], ["g", large], ["one\\ntwo", large], ["many words ".repeat(9), { ...large, wrapping: "wrap" }]];
       cells.forEach(([content, style], row) => model.dispatch("UPDATE_CELL", { sheetId, col: 0, row, content, style }));
