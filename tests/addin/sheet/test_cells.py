@@ -127,7 +127,8 @@ def test_rows_are_as_high_as_the_font_and_the_lines_of_their_cells_need(blank):
       const sheetId = "high";
       model.dispatch("CREATE_SHEET", { sheetId, name: "High", position: 1 });
       const large = { fontSize: 30, bold: true };
-      const cells = [["1", {}], ["1", large], ["g", large], ["one\\ntwo", large], ["many words ".repeat(9), { ...large, wrapping: "wrap" }]];
+      const wrapped = ["many words ".repeat(9), { ...large, wrapping: "wrap" }];
+      const cells = [["1", {}], ["1", large], ["g", large], ["one\\ntwo", large], wrapped];
       cells.forEach(([content, style], row) => model.dispatch("UPDATE_CELL", { sheetId, col: 0, row, content, style }));
       return cells.map((_, row) => model.getters.getRowSize(sheetId, row));
     }""")
