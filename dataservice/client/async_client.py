@@ -29,13 +29,12 @@ from dataservice.client.contract.resources import HistoryResource, IndicesResour
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.client.cost import Cost, Refresh
 from dataservice.client.endpoints import Endpoints
-from dataservice.client.network.body import MAX_ANSWER_BYTES
 from dataservice.client.network.breaker import NEGATIVE_TTL_S, CircuitBreaker
 from dataservice.client.network.budget import Budget
 from dataservice.client.network.call_context import Meter
 from dataservice.client.network.credentials import check_limits, configured_key, configured_url, key_id, sealed_for
 from dataservice.client.network.sender import RequestSender
-from dataservice.client.network.transport import MAX_CONNECTIONS, Transport
+from dataservice.client.network.transport import MAX_ANSWER_BYTES, MAX_CONNECTIONS, Transport
 from dataservice.client.network.usage import UsageTracker
 from dataservice.client.pages import pages_of_catalogue, pages_of_window
 from dataservice.client.probe import MOST_REQUESTS, probed
@@ -43,7 +42,7 @@ from dataservice.client.reader import ResourceReader
 from dataservice.client.single_flight import FetchLock
 from dataservice.client.status import Overview, ResourceState
 from dataservice.client.steady_clock import SteadyClock
-from dataservice.client.unknown_names import CatalogueCheck, FewFirst, UnknownNames
+from dataservice.client.unknown_names import CatalogueCheck, RampUp, UnknownNames
 from dataservice.errors import UnavailableError
 from dataservice.models import Signal
 from dataservice.observations import Observations
@@ -120,7 +119,7 @@ class AsyncClient(Endpoints):
         reading: dict[str, Any] = {"deadline_s": deadline_s, "clock": clock, "max_pages": max_pages}
         self._profile = KeptProfile(self._store, lambda: self._cache.scope, clock)
         reading["learn"] = self._profile.learn
-        reading |= {"few_first": FewFirst(sleep), "evidence": evidence}
+        reading |= {"ramp_up": RampUp(sleep), "evidence": evidence}
         self._reader = ResourceReader(self._cache, self._sender, fetch_lock, names, **reading)
         self._overview = Overview(self._cache, self._breaker, self._reader.evidence, clock=clock)
 

@@ -23,7 +23,7 @@ from dataservice.client.network.call_context import CallContext, Meter, RetryPol
 from dataservice.client.network.sender import RequestSender
 from dataservice.client.series.tools import FetchTools
 from dataservice.client.single_flight import FetchLock, SingleFlight
-from dataservice.client.unknown_names import CatalogueCheck, FewFirst, UnknownNames
+from dataservice.client.unknown_names import CatalogueCheck, RampUp, UnknownNames
 from dataservice.errors import (
     BoundReachedError,
     DataServiceError,
@@ -62,7 +62,7 @@ class ResourceReader:
         sender: RequestSender,
         fetch_lock: FetchLock,
         unknown_names: UnknownNames,
-        few_first: FewFirst,
+        ramp_up: RampUp,
         *,
         deadline_s: float,
         clock: Callable[[], float],
@@ -74,7 +74,7 @@ class ResourceReader:
         self._sender = sender
         self._fetch_lock = fetch_lock
         self._unknown_names = unknown_names
-        self._few_first = few_first
+        self._ramp_up = ramp_up
         self.evidence = Evidences(evidence)
         self._fetcher = Fetcher(
             FetchTools(
@@ -131,7 +131,7 @@ class ResourceReader:
             await self._require_listed(slug)
             yield
             return
-        async with self._few_first.turn() as names:
+        async with self._ramp_up.turn() as names:
             await self._require_listed(slug, names)
             yield
 

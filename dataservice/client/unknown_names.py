@@ -90,7 +90,7 @@ class UnknownNames:
         return max(self._here, shared or 0)
 
 
-class FewFirst:
+class RampUp:
     """Lets calls that ask for names at the same time go on a few first: the more names exist, the more at a time.
 
     As soon as one does not exist, or fails otherwise, all go on: to look the others up together. So does who has waited

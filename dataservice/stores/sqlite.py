@@ -24,10 +24,9 @@ from dataservice.stores.base import (
     Part,
     Put,
 )
-from dataservice.stores.checked import checked, is_damaged, with_checksum
 from dataservice.stores.sqlite_database import statements as sql
-from dataservice.stores.sqlite_database.file import SqliteFile
-from dataservice.stores.sqlite_database.queue import SqliteQueue, transaction
+from dataservice.stores.sqlite_database.file import SqliteFile, SqliteQueue, transaction
+from dataservice.stores.sqlite_database.statements import checked, is_damaged, with_checksum
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ TESTS = tuple(
 )
 MAX_LINES = 500
 """One idea may need as many. Most files are far shorter, and a class is never cut to fit."""
-USUAL_LINES = 300
+USUAL_LINES = 400
 MAX_FUNCTION_LINES = 50
 
 
@@ -23,9 +23,9 @@ def test_no_file_has_more_than_500_lines():
     assert {str(path): lines for path in CODE if (lines := len(read(path).splitlines())) > MAX_LINES} == {}
 
 
-def test_19_files_of_20_have_at_most_300_lines():
+def test_99_files_of_100_have_at_most_400_lines():
     longer = [path for path in CODE if len(read(path).splitlines()) > USUAL_LINES]
-    assert len(longer) <= len(CODE) / 20
+    assert len(longer) <= len(CODE) / 100
 
 
 def test_a_function_fits_on_one_screen():

@@ -5,8 +5,8 @@ from udfs.engine.cost_estimator import CostEstimator, Guess, spread
 from udfs.engine.effects import EVER, gather, have, need
 from udfs.engine.registry import REGISTRY, Udf, find
 from udfs.engine.run import Run
+from udfs.engine.scheduler import LIGHT_ITEMS_A_LOOK, TURNS, in_turns, next_turn
 from udfs.engine.session import Answered, Call, Outcome, Session, Stale, runs_last
-from udfs.engine.turns import LIGHT_ITEMS_A_LOOK, TURNS, in_turns, next_turn
 
 __all__ = [
     "EVER",

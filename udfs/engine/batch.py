@@ -14,8 +14,7 @@ from dataservice.errors import DataServiceError, NotFoundError
 from udfs.engine.effects import JOIN, PAUSE, Asking, Beside, Question, Reply, Sought
 from udfs.engine.following import Gate, ResultSink
 from udfs.engine.run import Resolved, Run
-from udfs.engine.scheduler import Round, WaitIndex, few_first, in_order, side_by_side
-from udfs.engine.turns import cooperative, next_turn
+from udfs.engine.scheduler import Round, WaitIndex, in_order, next_turn, ramp_up, side_by_side, yielding
 
 T = TypeVar("T")
 
@@ -94,7 +93,7 @@ class Batch:
             await self._decide([question for question in missing if question.instead_of is not None])
             await next_turn()  # other tasks go first before each turn of a function with much to do
             self._not_in_memory.clear()
-            async for run in cooperative(self._waiting):
+            async for run in yielding(self._waiting):
                 self._take_turn(run)
             self._waiting = [run for run in self._waiting if run.questions]
 
@@ -133,7 +132,7 @@ class Batch:
                 self._learn(question, await self._reply(question))
         if self.follower is None:
             return
-        async for run in cooperative(self._askers.replied(question)):
+        async for run in yielding(self._askers.replied(question)):
             self._take_turn(run)
             while run.questions is PAUSE:
                 await next_turn()
@@ -257,7 +256,7 @@ class Batch:
             still_open = [runs for runs in self._open if any(run.questions for run in runs)]
             self._exist += len(self._open) - len(still_open)  # else there were more catalogue_check
             self._open = still_open
-            self._exist = await few_first(self._try, doubtful, known=self._exist, not_known=len(still_open))
+            self._exist = await ramp_up(self._try, doubtful, known=self._exist, not_known=len(still_open))
             in_doubt = set(doubtful)
             questions = [question for question in questions if question not in in_doubt]
         for question in questions:
@@ -278,7 +277,7 @@ class Batch:
         self._learn(question, None)
         name = Question(question.instead_of)  # type: ignore[arg-type]  # of what is decided none lacks it
         runs = self._askers.replied(question)
-        async for run in cooperative(runs):
+        async for run in yielding(runs):
             self._take_turn(run)
         if name not in self._learned:  # else others asked for it in this round
             asked = [each for each in self._missing(runs) if each.resource == name.resource and each.may_fetch]

@@ -178,7 +178,7 @@ def tell_sought(resource: Resource[Any]) -> Generator[Sought, Sequence[Reply], N
     yield Sought(resource)
 
 
-async def have_instead(resource: Resource[T], of: Resource[Any], *, max_age_s: float) -> Answer[T] | None:
+async def check_catalogue_first(resource: Resource[T], of: Resource[Any], *, max_age_s: float) -> Answer[T] | None:
     """As `have`, asked before `of`, which may not exist: `resource` is fetched where that is likely to cost less.
 
     That is for the reader to say: `Reader.catalogue_check`.

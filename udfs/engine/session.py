@@ -26,7 +26,7 @@ from udfs.engine.outcome import Stale as Stale
 from udfs.engine.outcome import charged_once, outcome_of
 from udfs.engine.registry import REGISTRY
 from udfs.engine.run import Run
-from udfs.engine.turns import LIGHT_ITEMS_A_LOOK, cooperative, in_turns
+from udfs.engine.scheduler import LIGHT_ITEMS_A_LOOK, in_turns, yielding
 from udfs.errors import CellError, UdfError
 
 
@@ -121,7 +121,7 @@ class Session:
         )
         try:
             for part in _in_order(equal, range(len(equal.firsts))):
-                async for first in cooperative(part):
+                async for first in yielding(part):
                     run = equal.run(first)
                     if isinstance(run, Run):
                         batch.begin(run)
@@ -132,7 +132,7 @@ class Session:
 
     async def _run(self, equal: EqualCalls, batch: Batch, after_part: Callable[[], None] | None = None) -> None:
         for part in _in_order(equal, equal.open):
-            async for first in cooperative(part):
+            async for first in yielding(part):
                 run = equal.run(first)
                 if isinstance(run, Run):
                     run.used = {} if self._traced else None

@@ -16,7 +16,7 @@ from dataservice.client import Answer, Catalogue, CatalogueResource, Resource, S
 from dataservice.client.contract import ALL, CATALOGUE_AGE_S
 from dataservice.errors import DataServiceError, NotFoundError
 from udfs.arguments.kinds import shown
-from udfs.engine.effects import EVER, FRESH, INTERNED, Question, ask, asked_at_hand, have, have_instead, need
+from udfs.engine.effects import EVER, FRESH, INTERNED, Question, ask, asked_at_hand, check_catalogue_first, have, need
 from udfs.errors import NoDataError
 
 T = TypeVar("T")
@@ -121,7 +121,7 @@ async def listed(name: str) -> str:
                 raise
             return name  # it may be a slug all the same
     if catalogue is None:
-        listed = await have_instead(CATALOGUE, SignalResource(name), max_age_s=CATALOGUE_AGE_S)
+        listed = await check_catalogue_first(CATALOGUE, SignalResource(name), max_age_s=CATALOGUE_AGE_S)
         catalogue = listed.value if listed else None
     if catalogue is None:
         return name

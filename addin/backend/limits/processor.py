@@ -1,8 +1,8 @@
 """Processor time, shared among callers: of those who wait for a turn of the loop, who has used least goes on first.
 
-Work that takes long is cut into turns of a hundredth of a second (`udfs.engine.turns`). Only one of them runs before
-everybody else had a look at the loop, however many large batches are under way; and callers whose key is not proven
-count as one, so that many of them get no more than one.
+Work that takes long is cut into turns of a hundredth of a second (`udfs.engine.scheduler`). Only one of them runs
+before everybody else had a look at the loop, however many large batches are under way; and callers whose key is not
+proven count as one, so that many of them get no more than one.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class FirstLook(msgspec.Struct, frozen=True):
     """A log whose only part, numbered `number`, tells of one look: columns are made of it when they are needed."""
 
     found: Observations
-    looked: Coverage
+    window: Window
     moment: int
     by_detail: bool
     number: int = 0
@@ -77,7 +77,8 @@ class FirstLook(msgspec.Struct, frozen=True):
     def held(self) -> Held:
         """The same as any other log."""
         facts = Facts.found(self.found, self.found.times[:0], self.moment, by_detail=self.by_detail)
-        return Held(Vintages(facts, self.looked), (self.number,), self.looked, Facts.none())
+        looked = Coverage.of(self.window, self.moment)
+        return Held(Vintages(facts, looked), (self.number,), looked, Facts.none())
 
 
 NOTHING_HELD = Held(Vintages.nothing(), (), Coverage.never(), Facts.none())
@@ -149,10 +150,10 @@ class Archive:
         """
         if not window:
             return False
-        if slug not in self._held and slug not in self._locks and 0 < len(found) <= FEW and self._is_new(slug):
-            looked = Coverage.of(window, moment := micros(at))
-            if await self._begin(slug, FirstLook(found, looked, moment, by_detail), then):
-                return then is not None
+        is_first = slug not in self._held and slug not in self._locks and self._is_new(slug)
+        first = FirstLook(found, window, micros(at), by_detail) if is_first and 0 < len(found) <= FEW else None
+        if first is not None and await self._begin(slug, first, then):
+            return then is not None
         async with self._lock(slug):
             for _ in range(ATTEMPTS):
                 current = await self._current(slug)
@@ -172,7 +173,7 @@ class Archive:
         name = self._name_of(slug)
         if name is None:
             return False
-        payload = pack_first_look(first.found, first.moment, first.looked, by_detail=first.by_detail)
+        payload = pack_first_look(first.found, first.moment, first.window, by_detail=first.by_detail)
         number = await self._store.append(name, payload, 0, then=None if then is None else then())
         if number and slug not in self._held:
             self._hold(slug, msgspec.structs.replace(first, number=number))

@@ -12,9 +12,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from dataservice.client.archive.coverage import NEVER_BEFORE, Coverage
+from dataservice.client.archive.coverage import NEVER_BEFORE, Coverage, steps_of
 from dataservice.client.archive.facts import Facts
 from dataservice.client.archive.vintages import Vintages
+from dataservice.client.contract.windows import Window
 from dataservice.moments import Times, of_axis
 from dataservice.observations import Observations
 
@@ -75,21 +76,30 @@ def pack_vintages(vintages: Vintages) -> bytes:
     return _encode(_Part(format_, len(facts), len(moments), len(looked.starts), vintages.pruned_before, packed))
 
 
-def pack_first_look(found: Observations, moment: int, looked: Coverage, *, by_detail: bool) -> bytes:
-    """As `pack_vintages` those of a signal of which one look at the time `moment` found 1 to `FEW` observations.
+def pack_first_look(found: Observations, moment: int, window: Window, *, by_detail: bool) -> bytes:
+    """As `pack_vintages` those of a signal of which one look at `window` at the time `moment` found what it has.
 
-    Values are not compressed, and a column that many signals share only once: new signals come by the thousand.
+    That are 1 to `FEW` observations. Values are not compressed, and a column that many signals share only once: new
+    signals come by the thousand.
     """
     count = len(found)
     times, packed_times = of_axis(_days, found.times)
     told, places = (b"\x02" if by_detail else b"\x00") * count, b"\x01" * count + b"\x00" * count
-    values, moments = _by_byte(found.values), _by_byte(_differences(np.array([NEVER_BEFORE, moment])))
-    columns: tuple[NDArray[Any], ...] = (looked.starts, looked.first, looked.last)
-    steps = b"".join(map(_by_byte, columns))
+    values = _by_byte(found.values)
+    moments = _planes("q", NEVER_BEFORE, NEVER_BEFORE + moment)  # their difference, which wraps round in 64 bits
+    starts, first, last = steps_of(window, moment)
+    steps = _planes("i", *starts) + _planes("q", *first) + _planes("q", *last)
     blocks = (packed_times, _stored(values), _deflated(told), _stored(moments), _deflated(places))
     checksum = _CHECKSUM.pack(zlib.adler32(b"".join((times, values, told, moments, places, steps))))
     packed = b"".join((ZLIB_HEAD, *blocks, _stored(steps, is_last=True), checksum))
-    return _encode(_Part(SOURCED if by_detail else PLAIN, count, 2, len(looked.starts), 0, packed))
+    return _encode(_Part(SOURCED if by_detail else PLAIN, count, 2, len(starts), 0, packed))
+
+
+def _planes(kind: str, *numbers: int) -> bytes:
+    """As `_by_byte` of a few numbers, in a tenth of the time."""
+    packed = struct.pack(f"<{len(numbers)}{kind}", *numbers)
+    size = len(packed) // len(numbers)
+    return b"".join([packed[place::size] for place in range(size)])
 
 
 def _days(times: Times) -> tuple[bytes, bytes]:

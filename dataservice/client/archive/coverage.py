@@ -42,6 +42,15 @@ def end_of_day(day: date) -> int:
     return (day.toordinal() + 1 - EPOCH_DAY) * 86_400_000_000 - 1
 
 
+def steps_of(window: Window, moment: int) -> tuple[list[int], list[int], list[int]]:
+    """The columns of a `Coverage` by one look at `window` at the time `moment`."""
+    days = [1, window.start.toordinal(), *([] if window.end == date.max else [day_after(window.end).toordinal()])]
+    first = [NEVER_YET, moment, NEVER_YET][: len(days)]
+    last = [NEVER_BEFORE, moment, NEVER_BEFORE][: len(days)]
+    begins = 1 if window.start == date.min else 0
+    return days[begins:], first[begins:], last[begins:]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Coverage:
     """From the day `starts[i]` (an ordinal) to the next start, days were looked at first and last at these times.
@@ -61,11 +70,8 @@ class Coverage:
     @classmethod
     def of(cls, window: Window, moment: int) -> Coverage:
         """One look at `window`, and none elsewhere."""
-        days = [1, window.start.toordinal(), *([] if window.end == date.max else [day_after(window.end).toordinal()])]
-        first = [NEVER_YET, moment, NEVER_YET][: len(days)]
-        last = [NEVER_BEFORE, moment, NEVER_BEFORE][: len(days)]
-        begins = 1 if window.start == date.min else 0
-        return cls(np.array(days[begins:], np.int32), np.array(first[begins:]), np.array(last[begins:]))
+        starts, first, last = steps_of(window, moment)
+        return cls(np.array(starts, np.int32), np.array(first), np.array(last))
 
     def at(self, window: Window, moment: int) -> Coverage:
         """The same after one more look at `window`."""

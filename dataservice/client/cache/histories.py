@@ -10,8 +10,8 @@ from dataclasses import replace
 import msgspec
 from cachetools import LRUCache
 
+from dataservice.client.cache.answer import ANSWER_BYTES
 from dataservice.client.cache.codec import pack_history, unpack_history
-from dataservice.client.cache.decoded import ANSWER_BYTES
 from dataservice.client.cache.notes.missing import MissingNames
 from dataservice.client.cache.notes.purged import PurgedSignals
 from dataservice.client.cache.spans import History

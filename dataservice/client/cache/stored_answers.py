@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import date
 from typing import Any, TypeVar
 
 import msgspec
 from cachetools import LRUCache
-from msgspec.structs import replace
 
-from dataservice.client.cache.answer import CLOCK_SKEW_S, Answer, Freshness, Source
+from dataservice.client.cache.answer import CLOCK_SKEW_S, Answer, Freshness, MemoryCache, Source
 from dataservice.client.cache.codec import unpack
-from dataservice.client.cache.decoded import MemoryCache
 from dataservice.client.cache.notes.missing import MISSING, MissingNames
 from dataservice.client.cache.notes.purged import PurgedSignals
-from dataservice.client.cache.notes.since import NOTE, earlier, from_any_day, noted, since_of, with_day
 from dataservice.client.contract.requests import first_request
-from dataservice.client.contract.resources import Resource, narrowed, wider
+from dataservice.client.contract.resources import PostsResource, Resource, WireResource, narrowed, wider
 from dataservice.client.contract.results import Page, SignalDetail
 from dataservice.stores import Entry, ResilientStore
 
@@ -143,7 +143,7 @@ class StoredAnswers:
         return self.name(from_any_day(resource)) + NOTE
 
     def _remember(self, resource: Resource[Any], answer: Answer[Any], size: int) -> Answer[Any] | None:
-        return self.memory.put(resource, replace(answer, source=Source.MEMORY), size)
+        return self.memory.put(resource, msgspec.structs.replace(answer, source=Source.MEMORY), size)
 
 
 def size_of(value: Any, payload: bytes) -> int:
@@ -154,3 +154,46 @@ def size_of(value: Any, payload: bytes) -> int:
 
 def is_better(answer: Answer[Any], known: Answer[Any] | None) -> bool:
     return known is None or (answer.fresh_until, answer.fetched_at) > (known.fresh_until, known.fetched_at)
+
+
+MAX_DAYS = 64
+"""Days noted for one set of filters: formulas use few."""
+
+CANDIDATES = 3
+"""Earlier days that are looked up: the nearest one holds the fewest items besides, and is rarely gone."""
+
+NOTE = "#since"  # no request has a fragment, so no answer is kept under this name
+
+_days = msgspec.msgpack.Decoder(tuple[date, ...]).decode
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def since_of(resource: Resource[Any]) -> date | None:
+    """The day that the resource begins with, if it is such a list."""
+    return resource.since if isinstance(resource, WireResource | PostsResource) else None
+
+
+def from_any_day(resource: Resource[Any]) -> Resource[Any]:
+    """The same list without its first day."""
+    return replace(resource, since=None) if isinstance(resource, WireResource | PostsResource) else resource
+
+
+def noted(payload: bytes) -> tuple[date, ...]:
+    """The days in a note, the last noted first; none where it cannot be read."""
+    try:
+        return _days(payload)
+    except (msgspec.MsgspecError, ValueError):
+        return ()
+
+
+def with_day(days: Iterable[date], day: date) -> bytes:
+    """The note with one more day."""
+    return _encode(tuple(dict.fromkeys([day, *days]))[:MAX_DAYS])
+
+
+def earlier(resource: Resource[Any], days: Iterable[date]) -> list[Resource[Any]]:
+    """The same list since earlier days, the nearest first: each holds what is newer than a later day."""
+    if not isinstance(resource, WireResource | PostsResource) or resource.since is None:
+        return []
+    before = sorted((day for day in days if day < resource.since), reverse=True)
+    return [replace(resource, since=day) for day in before[:CANDIDATES]]

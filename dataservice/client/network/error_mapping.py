@@ -24,7 +24,7 @@ from dataservice.client.network.connection_errors import (
     UntrustedError,
     WrongCertificateError,
 )
-from dataservice.client.pacing.pace import believed, told_gap_s, told_wait_s
+from dataservice.client.pacing.pacer import believed, told_gap_s, told_wait_s
 from dataservice.errors import (
     AuthenticationError,
     ConnectionFailedError,

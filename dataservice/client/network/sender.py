@@ -11,13 +11,11 @@ from dataservice.client.contract.body import Body
 from dataservice.client.contract.quota import Quota, requests_at_once
 from dataservice.client.contract.requests import Endpoint, Request
 from dataservice.client.network.breaker import CircuitBreaker
-from dataservice.client.network.call_context import CallContext, Meter, Progress, RetryPolicy
+from dataservice.client.network.call_context import CallContext, LimitedNames, Meter, Progress, RetryPolicy
 from dataservice.client.network.connections import SendWatch
 from dataservice.client.network.error_mapping import Failure, month_spent
-from dataservice.client.network.limited_names import LimitedNames
-from dataservice.client.network.reckoning import Reckoning
 from dataservice.client.network.transport import Exchange, Transport
-from dataservice.client.network.usage import Ticket, UsageTracker
+from dataservice.client.network.usage import Reckoning, Ticket, UsageTracker
 from dataservice.client.pacing.concurrency import FIRST_ROUND, Concurrency
 from dataservice.client.pacing.pacer import Pacer
 from dataservice.errors import (

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from dataservice.stores.checked import BROKEN, is_intact
+from dataservice.stores.sqlite_database.statements import BROKEN, is_intact
 
 HEADER_BYTES = 100
 MAGIC = b"SQLite format 3\0"

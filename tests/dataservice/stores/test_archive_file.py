@@ -7,8 +7,8 @@ import pytest
 
 from dataservice.client import AsyncClient
 from dataservice.stores import Entry, Put, SqliteStore, default_archive_path, default_sqlite_path
-from dataservice.stores.checked import with_checksum
 from dataservice.stores.sqlite_database.salvage import salvaged
+from dataservice.stores.sqlite_database.statements import with_checksum
 from tests.dataservice.stores.test_logs import appended, payloads
 
 LONG = random.Random(1).randbytes(30_000)

@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from dataservice.stores.sqlite_database.file import SqliteFile
-from dataservice.stores.sqlite_database.queue import SqliteQueue, transaction
+from dataservice.stores.sqlite_database.file import SqliteFile, SqliteQueue, transaction
 
 
 @pytest.fixture

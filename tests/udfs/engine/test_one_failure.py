@@ -8,7 +8,7 @@ from addin.protocol.encoding import encode, encode_error
 from dataservice.client import CatalogueCheck, CatalogueResource, SignalResource
 from tests.udfs.parts.reader import NOW, MemoryReader, answered
 from udfs.engine.batch import Batch
-from udfs.engine.effects import gather, have_instead, need
+from udfs.engine.effects import check_catalogue_first, gather, need
 from udfs.engine.following import Reporter
 from udfs.engine.outcome import Outcome
 from udfs.engine.run import Run
@@ -122,7 +122,7 @@ class Doubtful(MemoryReader):
 
 
 async def named(name):
-    await have_instead(CATALOGUE, name, max_age_s=60.0)
+    await check_catalogue_first(CATALOGUE, name, max_age_s=60.0)
     return await value_of(name)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dataservice.client.unknown_names import MOST_TRIED_AT_ONCE, TRUST
 from tests.turns import counted_turns
-from udfs.engine.scheduler import few_first, side_by_side
+from udfs.engine.scheduler import ramp_up, side_by_side
 
 
 async def test_no_more_than_so_many_are_under_way_and_answers_keep_their_order():
@@ -63,7 +63,7 @@ def test_few_names_are_asked_for_in_vain_and_none_after_one_that_does_not_exist(
         replied.append(place)
         return exist[place]
 
-    found = asyncio.run(few_first(ask, range(len(exist)), known=known))
+    found = asyncio.run(ramp_up(ask, range(len(exist)), known=known))
     assert asked == list(range(len(asked)))
     assert found == known + sum(exist[place] is True for place in asked)
     assert len(asked) == len(exist) or {False, None} & {exist[place] for place in asked}
@@ -74,5 +74,5 @@ async def test_an_error_while_a_name_is_tried_is_raised():
         raise ValueError(name)
 
     with pytest.raises(ExceptionGroup) as raised:
-        await few_first(ask, ["a", "b"])
+        await ramp_up(ask, ["a", "b"])
     assert raised.group_contains(ValueError, match="a")

@@ -6,7 +6,7 @@ import pytest
 
 from addin.backend.limits.accounts import CROWD, Accounting, MemoryBudget
 from addin.backend.limits.processor import HALF_LIFE_S, CallerTurns, Processor
-from udfs.engine.turns import cooperative
+from udfs.engine.scheduler import yielding
 
 
 class Clock:
@@ -30,7 +30,7 @@ async def worked(clock, budget, name, done, *, pieces, seconds, key=""):
     with budget.account(name) as account:
         if key:
             account.pay_as(key, is_only=False)
-        async for _ in cooperative(range(pieces), timer=clock):
+        async for _ in yielding(range(pieces), timer=clock):
             clock.work(seconds)
             done.append(name)
 

@@ -7,7 +7,7 @@ import httpx
 import msgspec
 
 from dataservice.client import Answer, HistoryResource, IndicesResource, SignalResource, Source, WireResource
-from dataservice.client.cache.decoded import ANSWER_BYTES, MemoryCache
+from dataservice.client.cache.answer import ANSWER_BYTES, MemoryCache
 from tests.dataservice.client.parts.scripted import Scripted, quota
 
 

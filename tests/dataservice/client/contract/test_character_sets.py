@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dataservice.client.contract.forms import decoded
-from dataservice.client.network.body import in_utf8
+from dataservice.client.network.transport import in_utf8
 
 TOLD = {"name": "économie", "value": 1.5}
 TEXT = json.dumps(TOLD, ensure_ascii=False)

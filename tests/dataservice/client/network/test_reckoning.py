@@ -1,6 +1,6 @@
 """Which requests without an answer were counted, by the number that is left."""
 
-from dataservice.client.network.reckoning import Reckoning
+from dataservice.client.network.usage import Reckoning
 
 
 def reckoned(*remaining, lost):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dataservice.client.network.limited_names import AGAIN_TIMES, LIMITED_TIMES, TOGETHER_SUM, LimitedNames
+from dataservice.client.network.call_context import AGAIN_TIMES, LIMITED_TIMES, TOGETHER_SUM, LimitedNames
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import Scripted, answer, refusal, signal
 

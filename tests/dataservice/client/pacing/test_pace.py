@@ -2,8 +2,7 @@
 
 import pytest
 
-from dataservice.client.pacing.pace import MARGIN, Pace, after_refusals, told_wait_s
-from dataservice.client.pacing.pacer import Pacer
+from dataservice.client.pacing.pacer import MARGIN, Pace, Pacer, after_refusals, told_wait_s
 from dataservice.stores import ResilientStore, SqliteStore
 from tests.dataservice.client.parts.clocks import Clock
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from dataservice.client import AsyncClient, CatalogueResource, HistoryResource, SignalDetail, SignalResource
-from dataservice.client.unknown_names import MANY_NAMES, FewFirst, tried_at_once
+from dataservice.client.unknown_names import MANY_NAMES, RampUp, tried_at_once
 from dataservice.errors import MalformedAnswerError, NotFoundError, UnavailableError
 from dataservice.server import create_app
 from dataservice.stores import MemoryStore
@@ -171,11 +171,11 @@ async def test_two_names_asked_for_at_the_same_time_do_not_wait_for_each_other()
 
 @pytest.mark.parametrize(("wait_s", "error"), [(0.0, None), (60.0, UnavailableError("away"))])
 async def test_no_call_waits_long_for_what_others_find_out(wait_s, error):
-    few_first, many, under_way = FewFirst(asyncio.sleep, wait_s=wait_s), asyncio.Event(), 0
+    ramp_up, many, under_way = RampUp(asyncio.sleep, wait_s=wait_s), asyncio.Event(), 0
 
     async def call():
         nonlocal under_way
-        async with few_first.turn():
+        async with ramp_up.turn():
             under_way += 1
             if under_way == 40:
                 many.set()

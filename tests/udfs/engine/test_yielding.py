@@ -2,11 +2,11 @@
 
 import asyncio
 
-from udfs.engine.batch import cooperative
+from udfs.engine.batch import yielding
 
 
 async def test_the_items_come_in_their_order():
-    assert [item async for item in cooperative(range(1_000))] == list(range(1_000))
+    assert [item async for item in yielding(range(1_000))] == list(range(1_000))
 
 
 async def test_other_tasks_go_on_while_long_work_is_under_way():
@@ -17,7 +17,7 @@ async def test_other_tasks_go_on_while_long_work_is_under_way():
 
     clock = iter(range(1_000))
     waiting = asyncio.ensure_future(other())
-    async for item in cooperative(range(3), timer=lambda: next(clock)):
+    async for item in yielding(range(3), timer=lambda: next(clock)):
         seen.append(item)  # noqa: PERF401 - what runs in between is what is looked at
     await waiting
     assert seen == ["other", 0, 1, 2]
@@ -30,7 +30,7 @@ async def test_short_work_is_not_interrupted():
         seen.append("other")
 
     waiting = asyncio.ensure_future(other())
-    async for item in cooperative(range(3), timer=lambda: 0.0):
+    async for item in yielding(range(3), timer=lambda: 0.0):
         seen.append(item)  # noqa: PERF401 - what runs in between is what is looked at
     await waiting
     assert seen == [0, 1, 2, "other"]
