@@ -36,7 +36,7 @@ ADDRESS_PART = 2
 PAYER_PART = 2
 """Of the budget, each key has one such part, where there are several."""
 
-WAITS_S = 30.0
+WAITS_S = 20.0
 """How long requests of keys that the service accepts wait for room: at nine everybody opens their books."""
 
 UNPROVEN_WAITS_S = 2.0
