@@ -283,8 +283,7 @@ class SignalAnswers(StoredAnswers):
             return history
         if not self.sources.is_alike(slug) and meets(detail.value, history):
             if contradicts(detail.value, history):
-                is_newer = all(detail.fetched_at > span.checked_at for span in history.spans)
-                return _doubtful(history) if is_newer else history
+                return self._contradicted(slug, detail, history)
             is_bare = not shares_rows(detail.value, history)
             if not (is_bare and self.sources.all_alike):
                 return history
@@ -297,6 +296,15 @@ class SignalAnswers(StoredAnswers):
         if history.spans:
             self._correct(slug, detail, united)
         return united
+
+    def _contradicted(self, slug: str, detail: Answer[SignalDetail], history: History) -> History:
+        """What windows told where a detail tells otherwise; which is newer, and of one series, may not be known."""
+        if all(detail.fetched_at > span.checked_at for span in history.spans):
+            return _doubtful(history)
+        days = window_of_detail(detail.value)
+        if all(detail.fetched_at < span.checked_at for span in history.spans if span.window.meets(days)):
+            self._show_windows(slug, detail)  # right whether they are another source or a revision
+        return history
 
     def compare(self, slug: str, history: History, detail: Answer[SignalDetail]) -> None:
         """Learn whether a detail, as it arrived, and what windows told are one series.
@@ -319,6 +327,7 @@ class SignalAnswers(StoredAnswers):
         value = self.of_windows(slug, detail.value)
         fresh_until = detail.fresh_until if len(value.history) else min(detail.fresh_until, detail.fetched_at)
         if value.history != detail.value.history or fresh_until != detail.fresh_until:
+            self._corrected[slug] = detail.fetched_at
             answer = msgspec.structs.replace(detail, value=value, fresh_until=fresh_until)
             self._remember(SignalResource(slug), answer, value.history.nbytes)
 

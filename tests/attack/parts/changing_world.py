@@ -48,6 +48,8 @@ class Series:
         self.pulled_at = np.full(DAYS, NEVER)
         """Since when a day counts as known without a lapse or a doubt."""
         self.detail_at = NEVER
+        self.details_at: set[float] = set()
+        """When whole details were told; one that a history shows is of no such time."""
         self.catalogue_check = 0
         """How often an answer contradicted an earlier one."""
 
@@ -187,6 +189,7 @@ class World:
         elif is_whole:
             series.tell(int(told[0]), DAYS - 1, self.clock())
             series.detail_at = self.clock()
+            series.details_at.add(self.clock())
         pagination = {"limit": PAGE, "offset": 0, "total": total}
         return httpx.Response(200, content=orjson.dumps({"data": data, "pagination": pagination}), headers=quota())
 

@@ -95,6 +95,22 @@ async def test_an_old_detail_shows_what_another_process_pulled_since():
         assert (at(detail.value.history, world.day(5)), at(found.value, world.day(5))) == (1e6, 1e6)
 
 
+async def test_an_old_detail_that_windows_contradict_shows_what_they_told_since_in_a_new_process():
+    clock, world, store = Clock(), World(), MemoryStore()
+    five_years = HistoryResource("x", date(2021, 8, 1))
+    async with world.service.client(clock, store=store) as client:
+        await client.read(X)
+    clock.advance(1_000)
+    world.values[-5] = 1e6
+    async with world.service.client(clock, store=store) as other:
+        await other.read(five_years)
+    world.down_after = 0
+    async with world.service.client(clock, store=store) as restarted:
+        detail, found = await restarted.last_known(X), await restarted.last_known(five_years)
+    assert at(found.value, world.day(5)) == 1e6
+    assert not len(shown := detail.value.history.between(world.day(5), world.day(5))) or shown.values[0] == 1e6
+
+
 async def test_an_old_detail_shows_a_newer_history_that_only_the_store_has():
     clock, world, store = Clock(), World(), MemoryStore()
     async with world.service.client(clock, store=store) as client, world.service.client(clock, store=store) as other:
@@ -338,3 +354,8 @@ async def test_what_another_process_fetched_between_the_look_and_the_lease_is_no
 async def test_whatever_happens_nothing_wrong_is_shown_and_nothing_is_lost(seed):
     check = await attack(150, "memory", seed)
     assert (check.first_wrong, check.figures["read"] > 20) == ("", True)
+
+
+async def test_in_a_long_life_nothing_wrong_is_shown_and_nothing_is_lost():
+    check = await attack(400, "memory", 1, clocks=False)
+    assert (check.first_wrong, check.figures["read"] > 100) == ("", True)
