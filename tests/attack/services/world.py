@@ -79,10 +79,15 @@ class Truth:
         days = SHOWN_DAYS.get(self.variant["window-longest"])
         if days is not None and told:
             shown = [row for row in told if row[0] > rows[-1][0] - timedelta(days=days)]
-            if len(shown) < min(len(rows), DETAIL_ROWS):
+            if not shown or self._first_in_detail(slug) < shown[0][0]:
                 return [rows]  # the detail shows that there are others
             return [rows, *(told[-count:] for count in range(len(shown), len(shown) + DETAIL_ROWS))]
         return [rows, told]
+
+    def _first_in_detail(self, slug: str) -> datetime:
+        """The time of the first row with a value that a detail shows; rows without one take places there, too."""
+        places = true_rows(self.store, slug, self.variant) or []
+        return next(at for at, value in places[-DETAIL_ROWS:] if value is not None)
 
     @cached_property
     def catalogue(self) -> list[dict[str, Any]]:
