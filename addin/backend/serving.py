@@ -197,6 +197,10 @@ def running(app: ASGIApp, listener: Listener) -> Iterator[str]:
         thread.join()
 
 
+ROUNDS_TO_CLOSE = 3
+"""Turns of the loop in which the last connections are closed: one just accepted is known only in the turn after."""
+
+
 class BackendServer(uvicorn.Server):
     """A server that signals when it listens, and that stops so that no caller is lost.
 
@@ -226,9 +230,10 @@ class BackendServer(uvicorn.Server):
         closing = asyncio.create_task(self._close_late_ones())
         await super().shutdown(sockets)
         closing.cancel()
-        for connection in list(self.server_state.connections):
-            connection.transport.abort()
-        await asyncio.sleep(0)
+        for _ in range(ROUNDS_TO_CLOSE):
+            for connection in list(self.server_state.connections):
+                connection.transport.abort()
+            await asyncio.sleep(0)
 
     async def _close_late_ones(self) -> None:
         """Close connections that uvicorn did not know yet when it closed them: it would wait for their callers."""
