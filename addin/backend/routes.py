@@ -58,10 +58,11 @@ from dataservice.client import Refresh
 from dataservice.errors import DataServiceError
 from dataservice.version import product_version
 from udfs import REGISTRY
-from udfs.engine import LIGHT_ITEMS_A_LOOK, in_turns
+from udfs.engine import in_turns
 from udfs.errors import error_kind, reason
 
-"""The version that runs: after an update the one on the disk is another."""
+MOST_CHARACTERS = 50_000
+"""Of formulas that are read at a time: about a second's work."""
 
 MOST_LOST = 100
 """So many lost posts can be named at once."""
@@ -153,8 +154,10 @@ async def read_formulas(request: Request) -> Response:
     """POST /functions/formulas: what formulas call and refer to; costs no request."""
     settings = BackendState.of(request).settings
     asked = await read_message(request, settings, FormulasRequest, 'send {"formulas": ["=DS.SIGNAL(A1)"]}')
+    if sum(map(len, asked.formulas)) > MOST_CHARACTERS:
+        raise HTTPException(400, f"formulas of at most {MOST_CHARACTERS:,} characters are read at a time; send fewer")
     read: list[ReadFormula] = []
-    async for part in in_turns(asked.formulas, LIGHT_ITEMS_A_LOOK):
+    async for part in in_turns(asked.formulas, 1):  # a long one takes more than a turn
         read += [read_formula(formula, settings.namespace) for formula in part]
     return JsonResponse(ReadFormulas(read))
 

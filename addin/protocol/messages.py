@@ -162,7 +162,9 @@ class Advice(Struct, frozen=True):
 class FormulasRequest(Struct, frozen=True):
     """Formulas of a workbook that a host wants read."""
 
-    formulas: Annotated[list[str], Meta(max_length=2_000, description="with their equals signs")]
+    formulas: Annotated[
+        list[str], Meta(max_length=2_000, description="with their equals signs; at most 50,000 characters in all")
+    ]
 
 
 class ReferredArea(Struct, frozen=True):

@@ -159,7 +159,7 @@ interface Advice {
 
 /** Formulas of a workbook that a host wants read. */
 interface FormulasRequest {
-  /** With their equals signs. */
+  /** With their equals signs; at most 50,000 characters in all. */
   formulas: string[];
 }
 

@@ -30,6 +30,17 @@ test("formulas are read once, in parts that a backend takes", async () => {
   assert.equal(language.read("=1").closed, false);
 });
 
+test("of one book no reading is forgotten, however many formulas its cells lead to", async () => {
+  const language = new Language("DS", async (_, { formulas }) => ({ formulas: formulas.map((formula) => ({ calls: [formula] })) }));
+  const numbered = (count, what) => Array.from({ length: count }, (_, at) => `=${what}(A${at})`);
+  const [ours, theirs] = [numbered(30_000, "DS.SIGNAL"), numbered(30_000, "SUM")];
+  await language.learn(ours);
+  await language.learn(theirs);
+  for (const formula of [...ours, ...theirs]) assert.equal(language.read(formula).calls[0], formula);
+  language.begin();
+  assert.equal(language.read(ours[0]).closed, false);
+});
+
 test("a formula is ours by a name that leads to a call, and not by its letters", () => {
   const names = new Map([["CALL", '=DS.SIGNAL("us-cpi")'], ["CALLED", "=Call*2"], ["SHEET2!CALL", "=5"], ["OTHER", '="Call"']]);
   const isOurs = new Language("DS", async () => null).test(names);

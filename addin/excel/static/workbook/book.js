@@ -31,7 +31,7 @@ import { formulasAsEntered, namesIn, ourFormulas } from "./formulas.js";
  * @property {OurFormula[]} formulas
  */
 
-/** Formulas whose readings are kept: each takes about a thousand bytes. */
+/** Formulas whose readings are kept for the next book: each takes about a thousand bytes. */
 const MOST_READINGS = 50_000;
 
 /** Characters of formulas that the backend reads at a time, and how many it may be. */
@@ -54,9 +54,7 @@ export class Language {
 
   /** Have formulas read that are to be known soon. @param {Iterable<string>} formulas */
   async learn(formulas) {
-    const different = new Set(formulas);
-    if (this.readings.size + different.size > MOST_READINGS) this.readings.clear();
-    const unread = [...different].filter((formula) => !this.readings.has(formula));
+    const unread = [...new Set(formulas)].filter((formula) => !this.readings.has(formula));
     while (unread.length > 0) {
       let [end, room] = [0, CHARACTERS];
       while (end < Math.min(unread.length, FORMULAS) && (end === 0 || room > 0)) room -= unread[end++]?.length ?? 0;
@@ -64,6 +62,11 @@ export class Language {
       const { formulas: read } = await this.ask("functions/formulas", { formulas: part });
       part.forEach((formula, at) => this.readings.set(formula, read[at]));
     }
+  }
+
+  /** Begin with a book: what was learnt of others is forgotten where it is much, and nothing of this one before its end. */
+  begin() {
+    if (this.readings.size > MOST_READINGS) this.readings.clear();
   }
 
   /** What a formula calls and refers to, once it was learnt. @param {string} formula */
@@ -123,6 +126,7 @@ export function sheetOfName(name) {
  * @returns {Promise<OurBook>}
  */
 export async function readBook(context, language, target, { whole = false } = {}) {
+  language.begin();
   const { worksheets } = context.workbook;
   worksheets.load("items/id,items/name");
   await context.sync();
