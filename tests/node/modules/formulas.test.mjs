@@ -30,6 +30,17 @@ test("formulas are read once, in parts that a backend takes", async () => {
   assert.equal(language.read("=1").closed, false);
 });
 
+test("formulas in letters of three bytes fit into what a backend takes", async () => {
+  const sizes = [];
+  const language = new Language("DS", async (_, asked) => {
+    sizes.push(new TextEncoder().encode(JSON.stringify(asked)).length);
+    return { formulas: asked.formulas.map(() => ({})) };
+  });
+  await language.learn(Array.from({ length: 30 }, (_, at) => `=IF(A${at}>0,"${"数".repeat(8_000)}""",0)`));
+  assert.equal(sizes.length, 15);
+  assert.ok(Math.max(...sizes) <= 65_536, String(sizes));
+});
+
 test("of one book no reading is forgotten, however many formulas its cells lead to", async () => {
   const language = new Language("DS", async (_, { formulas }) => ({ formulas: formulas.map((formula) => ({ calls: [formula] })) }));
   const numbered = (count, what) => Array.from({ length: count }, (_, at) => `=${what}(A${at})`);

@@ -34,8 +34,8 @@ import { formulasAsEntered, namesIn, ourFormulas } from "./formulas.js";
 /** Formulas whose readings are kept for the next book: each takes about a thousand bytes. */
 const MOST_READINGS = 50_000;
 
-/** Characters of formulas that the backend reads at a time, and how many it may be. */
-const CHARACTERS = 20_000;
+/** Bytes of formulas that the backend reads at a time, and how many it may be. */
+const BYTES = 60_000;
 const FORMULAS = 2_000;
 
 /** What is known of a formula that nobody has read: it may call anything. @type {ReadFormula} */
@@ -56,8 +56,12 @@ export class Language {
   async learn(formulas) {
     const unread = [...new Set(formulas)].filter((formula) => !this.readings.has(formula));
     while (unread.length > 0) {
-      let [end, room] = [0, CHARACTERS];
-      while (end < Math.min(unread.length, FORMULAS) && (end === 0 || room > 0)) room -= unread[end++]?.length ?? 0;
+      let [end, room] = [0, BYTES];
+      for (const formula of unread.slice(0, FORMULAS)) {
+        room -= 3 * JSON.stringify(formula).length + 1; // at most three bytes a character
+        if (end > 0 && room < 0) break;
+        end += 1;
+      }
       const part = unread.splice(0, end);
       const { formulas: read } = await this.ask("functions/formulas", { formulas: part });
       part.forEach((formula, at) => this.readings.set(formula, read[at]));
