@@ -12,6 +12,7 @@ from dataservice.client.cache.answer import Answer, Freshness
 from dataservice.client.cache.history import pulls_needed, window_of
 from dataservice.client.cache.spans import History
 from dataservice.client.contract.completeness.evidence import Evidence
+from dataservice.client.contract.completeness.longest import looks_cut
 from dataservice.client.contract.completeness.thinning import OVERLAP_ROWS, days_of
 from dataservice.client.contract.paging import SEVERAL_ROWS, ends_early, most_pages
 from dataservice.client.contract.requests import CATALOGUE_LIMIT
@@ -146,7 +147,10 @@ def _pull_cost(known: Observations, history: History, pull: Window, today: date,
     again = 0 if evidence.looks_agree or pull.end == date.max else OVERLAP_ROWS
     stops = len(known) >= SEVERAL_ROWS and ends_early(known, min(pull.end, today))
     pages = most_pages(most + BESIDE + again, evidence, ends_early=stops)
-    return Cost(1, pages) if pull.start > date.min else ONE_OR_MORE
+    if pull.start == date.min:
+        return ONE_OR_MORE
+    # A service may keep so many rows, or years: then what lies before them is asked for once more.
+    return Cost(1, pages) + (POSSIBLY_ONE if looks_cut(known) else NOTHING)
 
 
 def _unknown_days(known: Observations, spans: list[Window], pull: Window) -> int:

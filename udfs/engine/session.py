@@ -181,8 +181,11 @@ class Session:
 
 
 def _lacks(run: Run | CellError) -> bool:
-    """Return whether a function that ran on what is at hand lacked anything, or may have."""
-    return isinstance(run, Run) and (run.stale is not None or run.failed is not None or _failed(run))
+    """Return whether a function that ran on what is at hand lacked anything, or may have.
+
+    One that ended with an error has looked for what is not there: what others ask after that depends on it.
+    """
+    return isinstance(run, Run) and (run.stale is not None or run.failed is not None or run.error is not None)
 
 
 def _failed(run: Run | CellError) -> bool:

@@ -37,6 +37,8 @@ async def test_what_was_known_may_have_changed_and_the_preview_tells_what_that_c
     [
         pytest.param(9_120, 8, id="a series that was backfilled"),
         pytest.param(9_061, 1, id="what reports on a signal under another name"),
+        pytest.param(1_004_523, 7, id="a service that keeps just so many rows of a series"),
+        pytest.param(1_002_433, 4, id="a name that the catalogue lost, beside one that is none"),
     ],
 )
 async def test_series_that_shrink_are_backfilled_or_come_late_cost_what_is_told(number, sheets):
