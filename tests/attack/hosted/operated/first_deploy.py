@@ -38,7 +38,7 @@ HOST = "addin.example.com"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 STOP_S = 30.0
 NEW_MOUNTS, NEW_NETWORK = 0x00020000, 0x40000000
-REDIS = {"REDIS_FOLDER": "/var/lib/redis", "REDIS_SETTINGS": "/etc/redis/redis.conf", "BACKUP": "/root/backup"}
+REDIS = {"REDIS_FOLDER": "/var/lib/redis", "REDIS_SETTINGS": "/etc/redis/redis.conf", "BACKUP": "/var/backups/addin"}
 CERTIFICATE = ["-newkey", "rsa:2048", "-nodes", "-days", "90", "-subj", f"/CN={HOST}"]
 
 
@@ -140,7 +140,7 @@ def deploy(wheel: Path, folder: Path) -> None:
         session = _start_and_use(machine, page, key=store.create_key("pro"))
         machine.run(page["back up Redis"], **REDIS)
         machine.end()
-        shutil.copytree(machine.root / "root/backup", another.root / "root/backup")
+        shutil.copytree(machine.root / "var/backups/addin", another.root / "var/backups/addin")
         another.run("systemctl start redis-server nginx")
         another.run(page["restore Redis"], **REDIS)
         _start_and_use(another, page, over=session)
