@@ -18,6 +18,7 @@ from addin.backend.admission import admitted_batch, admitted_tenant, note_spent,
 from addin.backend.answers import BatchAnswer
 from addin.backend.http import JsonResponse, read_members, read_message
 from addin.backend.limits.accounts import account_of
+from addin.backend.open_books import OPEN_BOOKS
 from addin.backend.operation.facts import facts_of, may_scrape
 from addin.backend.operation.metrics import MEDIA_TYPE
 from addin.backend.state import BackendState, quota_shortfall
@@ -27,7 +28,6 @@ from addin.backend.workers.status import measured_by_all, told_by_all
 from addin.config.api_key import checked_key
 from addin.config.connect import open_client
 from addin.formulas.advice import advice
-from addin.formulas.reading import read_formula
 from addin.protocol.batch import valid_calls
 from addin.protocol.describe import describe
 from addin.protocol.messages import (
@@ -37,15 +37,12 @@ from addin.protocol.messages import (
     ConsentAnswer,
     ConsentTaken,
     Cost,
-    FormulasRequest,
     KeySaved,
     KeyVerdict,
     ProbeFinding,
     ProbeVerdict,
     Progress,
     Question,
-    ReadFormula,
-    ReadFormulas,
     Refreshed,
     RefreshRequest,
     Reply,
@@ -58,11 +55,7 @@ from dataservice.client import Refresh
 from dataservice.errors import DataServiceError
 from dataservice.version import product_version
 from udfs import REGISTRY
-from udfs.engine import in_turns
 from udfs.errors import error_kind, reason
-
-MOST_CHARACTERS = 50_000
-"""Of formulas that are read at a time: about a second's work."""
 
 MOST_LOST = 100
 """So many lost posts can be named at once."""
@@ -148,18 +141,6 @@ async def advise(request: Request) -> Response:
     settings = BackendState.of(request).settings
     asked = await read_message(request, settings, AdviceRequest, 'send {"formula": "=SIGNAL(1)"}')
     return JsonResponse(Advice(advice(asked.formula, settings.namespace, frozenset(REGISTRY), alone=False)))
-
-
-async def read_formulas(request: Request) -> Response:
-    """POST /functions/formulas: what formulas call and refer to; costs no request."""
-    settings = BackendState.of(request).settings
-    asked = await read_message(request, settings, FormulasRequest, 'send {"formulas": ["=DS.SIGNAL(A1)"]}')
-    if sum(map(len, asked.formulas)) > MOST_CHARACTERS:
-        raise HTTPException(400, f"formulas of at most {MOST_CHARACTERS:,} characters are read at a time; send fewer")
-    read: list[ReadFormula] = []
-    async for part in in_turns(asked.formulas, 1):  # a long one takes more than a turn
-        read += [read_formula(formula, settings.namespace) for formula in part]
-    return JsonResponse(ReadFormulas(read))
 
 
 async def drop_calls(request: Request) -> Response:
@@ -342,7 +323,7 @@ ROUTES = (
     Route("/functions/call", answer_calls, methods=["POST"]),
     Route("/functions/drop", drop_calls, methods=["POST"]),
     Route("/functions/advice", advise, methods=["POST"]),
-    Route("/functions/formulas", read_formulas, methods=["POST"]),
+    *OPEN_BOOKS,
     Route("/functions/consent", answer_question, methods=["POST"]),
     Route("/functions/cost", preview_cost, methods=["POST"]),
     Route("/refresh", refresh, methods=["POST"]),

@@ -33,6 +33,9 @@ RefreshMode: TypeAlias = Literal["stale", "force"]
 HelpShape: TypeAlias = Literal["value", "table", "either"]
 """What a function gives."""
 
+MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
+"""Of a sheet."""
+
 HostType: TypeAlias = Literal["string", "number", "boolean", "any"]
 """The type of an argument as Excel declares it."""
 
@@ -159,60 +162,55 @@ class Advice(Struct, frozen=True):
     advice: Annotated[str | None, Meta(description="a sentence; null where nothing is known")]
 
 
-class FormulasRequest(Struct, frozen=True):
-    """Formulas of a workbook that a host wants read."""
+class CellBlock(Struct, frozen=True):
+    """Cells of a sheet as a host read them, row by row."""
 
+    top: Annotated[int, Meta(ge=0, lt=MAX_ROWS, description="rows and columns are counted from 0")]
+    left: Annotated[int, Meta(ge=0, lt=MAX_COLUMNS, description="the first column")]
+    values: list[list[Scalar]]
+    formulas: Annotated[list[list[str | None]], Meta(description="with their equals signs; null where a cell has none")]
+    spilled: Annotated[bool, Meta(description="whether formulas elsewhere may fill some of these cells")]
+
+
+class OpenSheet(Struct, frozen=True):
+    """A sheet of a workbook that is open in a host."""
+
+    name: str
+    rows: Annotated[int, Meta(description="up to the last one that holds something")]
     formulas: Annotated[
-        list[str], Meta(max_length=2_000, description="with their equals signs; at most 50,000 characters in all")
+        dict[int, str],
+        Meta(description="ours to be refreshed, by 16,384 times their row plus their column"),
     ]
+    others: Annotated[dict[int, str], Meta(description="our other formulas")]
+    cells: list[CellBlock]
 
 
-class ReferredArea(Struct, frozen=True):
-    """Cells that a formula refers to; rows and columns are counted from 0, the last ones included."""
+class OpenBook(Struct, frozen=True):
+    """A workbook that is open in a host: our formulas, and what is known of the cells that they lead to."""
 
-    sheet: Annotated[str | None, Meta(description="null for the formula's own")]
+    sheets: list[OpenSheet]
+    names: Annotated[
+        dict[str, str],
+        Meta(description="the formulas of defined names, in upper case; a sheet's own as `SHEET!NAME`"),
+    ]
+    is_part: Annotated[bool, Meta(description="whether there is more that the host does not hand over")] = False
+
+
+class WantedCells(Struct, frozen=True):
+    """Cells that a host is to read; rows and columns are counted from 0, the last ones included."""
+
+    sheet: Annotated[int, Meta(description="its place among the sheets")]
     top: int
     bottom: int
     left: int
     right: int
-    spill: Annotated[bool, Meta(description="whatever the first cell spills into")]
-    fixed: Annotated[bool, Meta(description="the same wherever the formula stands")]
 
 
-class Operand(Struct, frozen=True):
-    """A part of a formula, such as an argument, as far as its value can be read off the formula."""
+class ExpectedCalls(Struct, frozen=True):
+    """The calls that a recalculation makes."""
 
-    kind: Literal["value", "area", "name", "join", "unknown"]
-    value: Annotated[Argument | UnsetType, Meta(description="of a constant")] = UNSET
-    area: ReferredArea | UnsetType = UNSET
-    name: Annotated[str | UnsetType, Meta(description="a defined name, in upper case")] = UNSET
-    parts: Annotated[list[Operand] | UnsetType, Meta(description="that are joined by `&`")] = UNSET
-
-
-class FoundCall(Struct, frozen=True):
-    """A call of ours inside a formula."""
-
-    id: str
-    args: list[Operand]
-    sure: Annotated[bool, Meta(description="it is made whatever the cells hold")]
-
-
-class ReadFormula(Struct, frozen=True):
-    """What a formula calls and refers to."""
-
-    calls: list[FoundCall]
-    areas: Annotated[list[ReferredArea], Meta(description="all that it refers to")]
-    names: Annotated[
-        list[str], Meta(description="all that it uses, in upper case, with a sheet before it where the formula has one")
-    ]
-    closed: Annotated[bool, Meta(description="its value depends on these and nothing else")]
-    whole: Annotated[Operand, Meta(description="what it is itself")]
-
-
-class ReadFormulas(Struct, frozen=True):
-    """Formulas as they were read, in their order."""
-
-    formulas: list[ReadFormula]
+    expected: Annotated[int, Meta(description="so many for sure")]
+    depend: Annotated[bool, Meta(description="whether further ones may follow, as where cells rest on each other")]
 
 
 class Cost(Struct, frozen=True):
@@ -227,6 +225,13 @@ class Cost(Struct, frozen=True):
     quota: Quota | None
     allowed: bool
     reason: Annotated[str | None, Meta(description="why it is not allowed")]
+
+
+class BookCost(Struct, frozen=True):
+    """What a refresh of a workbook would spend."""
+
+    wanted: Annotated[list[WantedCells], Meta(description="cells to be handed over with the same book once more")]
+    cost: Annotated[Cost | None, Meta(description="null as long as cells are wanted; its calls are formulas")]
 
 
 class RefreshRequest(Struct, frozen=True):

@@ -155,6 +155,8 @@ def _typescript(hint: Any, *, named: bool = True) -> str:
     if origin is list:
         inner = _typescript(*get_args(hint))
         return f"({inner})[]" if " " in inner else f"{inner}[]"
+    if origin is dict:
+        return f"Record<{', '.join(map(_typescript, get_args(hint)))}>"
     return PLAIN.get(hint) or str(hint.__name__)
 
 

@@ -6,7 +6,7 @@ from udfs.engine.effects import EVER, gather, have, need
 from udfs.engine.registry import REGISTRY, Udf, find
 from udfs.engine.run import Run
 from udfs.engine.scheduler import LIGHT_ITEMS_A_LOOK, TURNS, in_turns, next_turn
-from udfs.engine.session import Answered, Call, Outcome, Session, Stale, runs_last
+from udfs.engine.session import Answered, Call, CostPreview, Outcome, Session, Stale, runs_last
 
 __all__ = [
     "EVER",
@@ -16,6 +16,7 @@ __all__ = [
     "Answered",
     "Call",
     "CostEstimator",
+    "CostPreview",
     "Guess",
     "Outcome",
     "Reader",

@@ -157,62 +157,56 @@ interface Advice {
   advice: string | null;
 }
 
-/** Formulas of a workbook that a host wants read. */
-interface FormulasRequest {
-  /** With their equals signs; at most 50,000 characters in all. */
-  formulas: string[];
+/** Cells of a sheet as a host read them, row by row. */
+interface CellBlock {
+  /** Rows and columns are counted from 0. */
+  top: number;
+  /** The first column. */
+  left: number;
+  values: Scalar[][];
+  /** With their equals signs; null where a cell has none. */
+  formulas: ((string | null)[])[];
+  /** Whether formulas elsewhere may fill some of these cells. */
+  spilled: boolean;
 }
 
-/** Cells that a formula refers to; rows and columns are counted from 0, the last ones included. */
-interface ReferredArea {
-  /** Null for the formula's own. */
-  sheet: string | null;
+/** A sheet of a workbook that is open in a host. */
+interface OpenSheet {
+  name: string;
+  /** Up to the last one that holds something. */
+  rows: number;
+  /** Ours to be refreshed, by 16,384 times their row plus their column. */
+  formulas: Record<number, string>;
+  /** Our other formulas. */
+  others: Record<number, string>;
+  cells: CellBlock[];
+}
+
+/** A workbook that is open in a host: our formulas, and what is known of the cells that they lead to. */
+interface OpenBook {
+  sheets: OpenSheet[];
+  /** The formulas of defined names, in upper case; a sheet's own as `SHEET!NAME`. */
+  names: Record<string, string>;
+  /** Whether there is more that the host does not hand over. */
+  is_part?: boolean;
+}
+
+/** Cells that a host is to read; rows and columns are counted from 0, the last ones included. */
+interface WantedCells {
+  /** Its place among the sheets. */
+  sheet: number;
   top: number;
   bottom: number;
   left: number;
   right: number;
-  /** Whatever the first cell spills into. */
-  spill: boolean;
-  /** The same wherever the formula stands. */
-  fixed: boolean;
 }
 
-/** A part of a formula, such as an argument, as far as its value can be read off the formula. */
-interface Operand {
-  kind: "value" | "area" | "name" | "join" | "unknown";
-  /** Of a constant. */
-  value?: Argument;
-  area?: ReferredArea;
-  /** A defined name, in upper case. */
-  name?: string;
-  /** That are joined by `&`. */
-  parts?: Operand[];
-}
-
-/** A call of ours inside a formula. */
-interface FoundCall {
-  id: string;
-  args: Operand[];
-  /** It is made whatever the cells hold. */
-  sure: boolean;
-}
-
-/** What a formula calls and refers to. */
-interface ReadFormula {
-  calls: FoundCall[];
-  /** All that it refers to. */
-  areas: ReferredArea[];
-  /** All that it uses, in upper case, with a sheet before it where the formula has one. */
-  names: string[];
-  /** Its value depends on these and nothing else. */
-  closed: boolean;
-  /** What it is itself. */
-  whole: Operand;
-}
-
-/** Formulas as they were read, in their order. */
-interface ReadFormulas {
-  formulas: ReadFormula[];
+/** The calls that a recalculation makes. */
+interface ExpectedCalls {
+  /** So many for sure. */
+  expected: number;
+  /** Whether further ones may follow, as where cells rest on each other. */
+  depend: boolean;
 }
 
 /** What a batch would spend if it were sent now, or after a refresh. */
@@ -231,6 +225,14 @@ interface Cost {
   allowed: boolean;
   /** Why it is not allowed. */
   reason: string | null;
+}
+
+/** What a refresh of a workbook would spend. */
+interface BookCost {
+  /** Cells to be handed over with the same book once more. */
+  wanted: WantedCells[];
+  /** Null as long as cells are wanted; its calls are formulas. */
+  cost: Cost | null;
 }
 
 /** A refresh of a key. */

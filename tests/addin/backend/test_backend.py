@@ -137,17 +137,6 @@ def test_a_service_that_hangs_ends_in_time_with_an_error(service, tmp_path):
             assert answer["message"].startswith("the service did not answer")
 
 
-def test_no_more_formulas_are_read_at_a_time_than_take_a_second(backend):
-    longest = "=" + "1+" * 8_000 + "1"
-    read = backend.http.post("/functions/formulas", json={"formulas": [longest] * 3})
-    assert [each["closed"] for each in read.json()["formulas"]] == [True] * 3
-    refused = backend.http.post("/functions/formulas", json={"formulas": [longest] * 4})
-    assert (refused.status_code, refused.json()["error"]) == (
-        400,
-        "formulas of at most 50,000 characters are read at a time; send fewer",
-    )
-
-
 def test_a_formula_that_a_host_cannot_read_is_advised_on_at_no_request(backend, service):
     for formula, advice in (
         ('=SIGNAL("us-cpi")', "SIGNAL lacks the prefix DS: =DS.SIGNAL(…)"),

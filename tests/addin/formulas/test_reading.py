@@ -2,11 +2,14 @@
 
 import random
 
-import msgspec
 import pytest
 
-from addin.formulas.reading import DEEPEST, read_formula
-from addin.protocol.messages import Operand, ReferredArea
+from addin.formulas.areas import Area
+from addin.formulas.reading import DEEPEST, MOST_CHARACTERS, NOTHING, Operand, Readings, ReferredArea
+
+
+def read_formula(formula):
+    return Readings().read(formula)
 
 
 def shown(operand: Operand):
@@ -40,15 +43,15 @@ def shown(operand: Operand):
 )
 def test_the_calls_of_a_formula_are_found_with_their_arguments(formula, calls):
     found = read_formula(formula).calls
-    assert [(call.id, list(map(shown, call.args)), call.sure) for call in found] == calls
+    assert [(call.id, list(map(shown, call.args)), call.is_sure) for call in found] == calls
 
 
 def test_areas_are_told_with_their_sheets_and_corners_whole_columns_to_the_end():
     first, second, third, fourth = read_formula("=DS.SIGNAL('It''s'!$B$2:A1)&B7#&SUM(C:D)&$A$1").areas
-    assert first == ReferredArea("It's", 0, 1, 0, 1, spill=False, fixed=False)
-    assert (second.top, second.left, second.spill) == (6, 1, True)
-    assert (third.top, third.bottom, third.left, third.right) == (0, 1_048_575, 2, 3)
-    assert fourth.fixed
+    assert first == ReferredArea(Area(1, 1, 2, 2, "It's"), is_spill=False, is_fixed=False)
+    assert second == ReferredArea(Area(7, 2, 7, 2), is_spill=True, is_fixed=False)
+    assert third.area == Area(1, 3, 1_048_576, 4)
+    assert fourth.is_fixed
 
 
 @pytest.mark.parametrize(
@@ -72,19 +75,44 @@ def test_the_names_that_a_formula_uses_are_told(formula, names):
     ],
 )
 def test_what_depends_on_more_than_the_cells_it_names_is_told(formula):
-    assert not read_formula(formula).closed
+    assert not read_formula(formula).is_closed
 
 
 @pytest.mark.parametrize(
     "formula", ["=A1&B1", '=UPPER("x")', "=SUM(A1:A9)*2", "=1", "=-(1+2)%", "=IF(A1<>2,TRUE(),FALSE)"]
 )
 def test_what_depends_on_nothing_else_is_told(formula):
-    assert read_formula(formula).closed
+    assert read_formula(formula).is_closed
 
 
-def test_any_text_is_read_to_its_end_whatever_it_holds():
-    pieces = ['"', "'", "!", "(", ")", ",", ";", "{", "}", "#", "A1", ":", "DS.SIGNAL(", "[", "]", "%", "@", "&", "1"]
-    pieces += ["\u00e9", "\x00", "IF(", "-", "A1:B2", "x", "1e999"]
+PIECES = ['"', '"a"', '"b"', "'", "!", "(", ")", ",", ";", "{", "}", "#", "A1", ":", "DS.SIGNAL(", "[", "]", "%", "@"]
+PIECES += ["&", "1", "\u00e9", "\x00", "IF(", "-", "A1:B2", "x", "1e999", "S!C3", "T[x]", '""', " "]
+
+
+def random_formulas(count):
     chosen = random.Random(3)
-    for _ in range(20_000):
-        msgspec.json.encode(read_formula("=" + "".join(chosen.choices(pieces, k=chosen.randrange(12)))))
+    return ["=" + "".join(chosen.choices(PIECES, k=chosen.randrange(12))) for _ in range(count)]
+
+
+def test_formulas_of_one_shape_are_read_as_each_of_them_alone():
+    together = Readings()
+    for formula in random_formulas(20_000):
+        assert together.read(formula) == read_formula(formula)
+    for row in range(1, 50):
+        formula = f'=IF(A{row}>0,DS.SIGNAL("name ""{row}""",Sheet{row}!$B${row}#),"{row}"&C{row})'
+        (call,) = together.read(formula).calls
+        assert call.args[0].value == f'name "{row}"'
+        assert [str(each.area) for each in together.read(formula).areas] == [f"A{row}", f"Sheet{row}!B{row}", f"C{row}"]
+
+
+def test_formulas_of_one_shape_are_read_however_many_they_are():
+    readings, long = Readings(), "SUM(A1)+" * 500
+    for row in range(1, MOST_CHARACTERS // len(long) + 2):
+        assert readings.read(f'={long}DS.SIGNAL("name {row}")').is_closed
+
+
+def test_of_too_many_shapes_the_last_ones_may_call_anything():
+    readings = Readings()
+    formulas = [f"={'1+' * 5_000}{number}" for number in range(MOST_CHARACTERS // 10_000 + 1)]
+    unread = [readings.read(formula) == NOTHING for formula in formulas]
+    assert (unread[0], unread[-1]) == (False, True)

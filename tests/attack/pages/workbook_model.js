@@ -133,10 +133,7 @@ async function main() {
     if (report instanceof Error) return;
     const most = cost.at_most ?? Infinity;
     // A refresh whose answers were lost sends less than was announced, never more.
-    if (spent > most || (spent < cost.at_least && !lossy)) {
-      const { sure } = await refreshes.planned(scope);
-      found.outside.push({ scope, mode, least: cost.at_least, most, spent, step: found.steps, sure });
-    }
+    if (spent > most || (spent < cost.at_least && !lossy)) found.outside.push({ scope, mode, least: cost.at_least, most, spent, step: found.steps });
     if (!lossy && lost === 0 && report.requests > spent) found.untold.push({ what: "report", said: report.requests, spent, step: found.steps });
   }
 

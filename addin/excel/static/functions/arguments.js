@@ -6,7 +6,7 @@ import { cellError } from "./results.js";
 const CELL_ERROR = /^#(N\/A|VALUE!|REF!|DIV\/0!|NUM!|NAME\?|NULL!|SPILL!|CALC!|GETTING_DATA)/;
 
 /** Half a character, as a text function may leave it: no JSON can hold it, and a whole range would fail with it. */
-const HALF_CHARACTER = /\p{Surrogate}/gu;
+export const HALF_CHARACTER = /\p{Surrogate}/gu;
 
 /** A range with more rows is taken for a whole column, and its blank end is dropped. */
 const LONG_RANGE_ROWS = 10_000;

@@ -31,51 +31,12 @@ import { formulasAsEntered, namesIn, ourFormulas } from "./formulas.js";
  * @property {OurFormula[]} formulas
  */
 
-/** Formulas whose readings are kept for the next book: each takes about a thousand bytes. */
-const MOST_READINGS = 50_000;
-
-/** Bytes of formulas that the backend reads at a time, and how many it may be. */
-const BYTES = 60_000;
-const FORMULAS = 2_000;
-
-/** What is known of a formula that nobody has read: it may call anything. @type {ReadFormula} */
-const NOT_READ = { calls: [], areas: [], names: [], closed: false, whole: { kind: "unknown" } };
-
 /** What a namespace's formulas look like. */
 export class Language {
-  /** @param {string} namespace @param {(path: string, body: unknown) => Promise<any>} ask the backend, which reads formulas */
-  constructor(namespace, ask) {
+  /** @param {string} namespace */
+  constructor(namespace) {
     this.callsOurs = ourFormulas(namespace);
     this.asEntered = formulasAsEntered(namespace);
-    this.ask = ask;
-    /** @type {Map<string, ReadFormula>} */
-    this.readings = new Map();
-  }
-
-  /** Have formulas read that are to be known soon. @param {Iterable<string>} formulas */
-  async learn(formulas) {
-    const unread = [...new Set(formulas)].filter((formula) => !this.readings.has(formula));
-    while (unread.length > 0) {
-      let [end, room] = [0, BYTES];
-      for (const formula of unread.slice(0, FORMULAS)) {
-        room -= 3 * JSON.stringify(formula).length + 1; // at most three bytes a character
-        if (end > 0 && room < 0) break;
-        end += 1;
-      }
-      const part = unread.splice(0, end);
-      const { formulas: read } = await this.ask("functions/formulas", { formulas: part });
-      part.forEach((formula, at) => this.readings.set(formula, read[at]));
-    }
-  }
-
-  /** Begin with a book: what was learnt of others is forgotten where it is much, and nothing of this one before its end. */
-  begin() {
-    if (this.readings.size > MOST_READINGS) this.readings.clear();
-  }
-
-  /** What a formula calls and refers to, once it was learnt. @param {string} formula */
-  read(formula) {
-    return this.readings.get(formula) ?? NOT_READ;
   }
 
   /**
@@ -130,7 +91,6 @@ export function sheetOfName(name) {
  * @returns {Promise<OurBook>}
  */
 export async function readBook(context, language, target, { whole = false } = {}) {
-  language.begin();
   const { worksheets } = context.workbook;
   worksheets.load("items/id,items/name");
   await context.sync();

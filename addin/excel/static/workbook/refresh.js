@@ -4,7 +4,7 @@
 
 import { addressLists, blocksOf } from "./blocks.js";
 import { covers, Language, readBook, targetOf } from "./book.js";
-import { costOf, plannedCalls } from "./cost.js";
+import { costOf, expectedCalls } from "./cost.js";
 import { repair } from "./repair.js";
 
 /** @typedef {import("./book.js").Target} Target */
@@ -21,7 +21,8 @@ export class Refreshes {
   /** @param {import("../functions/page.js").FunctionsPage} page */
   constructor(page) {
     this.page = page;
-    this.language = new Language(page.configuration.namespace, (path, body) => page.ask(path, body));
+    this.language = new Language(page.configuration.namespace);
+    this.ask = page.ask.bind(page);
     this.isOurs = this.language.callsOurs;
     /** The refreshes that run or wait, in their order. @type {Turn[]} */
     this.turns = [];
@@ -54,15 +55,10 @@ export class Refreshes {
    * @param {"stale" | "force"} [mode]
    * @param {Scope} [scope]
    */
-  async cost(mode = "stale", scope = "workbook") {
-    return costOf(await this.planned(scope), this.page.configuration, (calls) => this.page.ask(`functions/cost?refresh=${mode}`, { calls }));
-  }
-
-  /** The calls that a refresh makes, as far as they are known before. @param {Scope} scope */
-  planned(scope) {
+  cost(mode = "stale", scope = "workbook") {
     return Excel.run(async (context) => {
-      const target = await targetOf(context, scope);
-      return plannedCalls(context, this.language, await readBook(context, this.language, target, { whole: true }));
+      const book = await readBook(context, this.language, await targetOf(context, scope), { whole: true });
+      return costOf(context, book, mode, this.ask);
     });
   }
 
@@ -130,11 +126,11 @@ export class Refreshes {
    * @returns {Promise<Marked>}
    */
   async #marked(context, target) {
-    const { formulas, sheets } = await readBook(context, this.language, target);
-    const ours = formulas.filter(({ inScope }) => inScope);
-    await this.language.learn(ours.map(({ formula }) => formula));
+    const book = await readBook(context, this.language, target);
+    const ours = book.formulas.filter(({ inScope }) => inScope);
+    const expected = expectedCalls({ ...book, formulas: ours }, this.ask);
     const repairs = await repair(context, this.language, ours);
-    for (const sheet of sheets) {
+    for (const sheet of book.sheets) {
       const blocks = blocksOf(ours.filter((each) => each.sheet === sheet));
       for (const list of addressLists(blocks)) {
         sheet.getRanges(list).setDirty();
@@ -143,7 +139,7 @@ export class Refreshes {
     }
     context.application.calculate("Recalculate");
     await context.sync();
-    return { cells: ours.length, ...repairs, ...expectations(ours, this.language) };
+    return { cells: ours.length, ...repairs, ...(await expected) };
   }
 
   /** @template {RefreshReport | Error} T @param {T} outcome @returns {T} */
@@ -151,30 +147,6 @@ export class Refreshes {
     for (const listener of this.listeners) listener(outcome);
     return outcome;
   }
-}
-
-/**
- * What calls a recalculation of formulas leads to.
- * @param {import("./book.js").OurFormula[]} formulas
- * @param {Language} language
- */
-function expectations(formulas, language) {
-  const places = new Set(formulas.map(({ sheetName, row, column }) => `${sheetName.toUpperCase()}!${row}!${column}`));
-  let [expected, depend] = [0, false];
-  for (const { formula, sheetName } of formulas) {
-    const { calls, areas, names, closed } = language.read(formula);
-    const sure = calls.filter((call) => call.sure).length;
-    expected += sure;
-    const isOurs = (/** @type {ReferredArea} */ { sheet, top, left, bottom, right, spill }) =>
-      spill || bottom - top > 100 || right - left > 100 || range(top, bottom).some((row) => range(left, right).some((column) => places.has(`${(sheet ?? sheetName).toUpperCase()}!${row}!${column}`)));
-    depend ||= sure < calls.length || names.length > 0 || !closed || areas.some(isOurs);
-  }
-  return { expected, depend };
-}
-
-/** @param {number} first @param {number} last */
-function range(first, last) {
-  return Array.from({ length: last - first + 1 }, (_, at) => first + at);
 }
 
 /** @type {Target} */

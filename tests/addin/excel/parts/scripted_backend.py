@@ -7,6 +7,7 @@ from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -17,8 +18,8 @@ from addin.backend.serving import running
 from addin.config.settings import Settings
 from addin.excel.assets import excel_assets
 from addin.excel.pages import functions_script, module_of
-from addin.formulas.reading import read_formula
-from addin.protocol.messages import ReadFormulas, encode
+from addin.formulas.open_book import OpenFormulas
+from addin.protocol.messages import OpenBook, encode
 from tests.addin.backends import usual_listener
 from tests.project.files import PROJECT
 from udfs import REGISTRY
@@ -94,9 +95,10 @@ class ScriptedBackend:
         return JSONResponse({"generation": self.generation, **spent})
 
 
-async def read_formulas(request: Request) -> Response:
-    read = [read_formula(formula) for formula in (await request.json())["formulas"]]
-    return Response(encode(ReadFormulas(read)), media_type="application/json")
+async def expected_calls(request: Request) -> Response:
+    formulas = OpenFormulas(msgspec.json.decode(await request.body(), type=OpenBook), "DS")
+    await formulas.read()
+    return Response(encode(await formulas.expected()), media_type="application/json")
 
 
 async def engine(_: Request) -> Response:
@@ -123,7 +125,7 @@ class Stage:
             Route("/page", page),
             Route("/blank", blank),
             Route(f"/{ENGINE.name}", engine),
-            Route("/functions/formulas", read_formulas, methods=["POST"]),
+            Route("/functions/book", expected_calls, methods=["POST"]),
             Route("/functions.js", self._played("scripts")),
             Route("/refresh.js", self._played("scripts")),
             excel_assets().route(),

@@ -1,0 +1,128 @@
+"""The routes for workbooks that are open in a host: what a refresh would spend, and how many calls it makes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from addin.backend.admission import admitted_body
+from addin.backend.http import BodyLimits, JsonResponse
+from addin.backend.limits.accounts import VALUE_BYTES, account_of
+from addin.backend.state import BackendState, quota_shortfall
+from addin.backend.tenants import Tenant, limits_of
+from addin.formulas.open_book import OpenFormulas, PlannedCalls
+from addin.protocol.batch import valid_calls
+from addin.protocol.limits import BatchLimits
+from addin.protocol.messages import BookCost, Cost, OpenBook
+from dataservice.client import Refresh
+from udfs.engine import Call, CostPreview, next_turn
+
+CELLS_A_VALUE = 5
+"""A cell that is only looked at takes about a fifth of what an argument of a call takes."""
+
+FORM = (
+    'send {"sheets": [{"name": "Sheet1", "rows": 1, "formulas": {"0": "=…"}, "others": {}, "cells": []}], "names": {}}'
+    ", with a formula or null for each value of cells"
+)
+
+_decode = msgspec.json.Decoder(OpenBook).decode
+
+
+async def preview_refresh(request: Request) -> Response:
+    """POST /functions/book/cost: what a refresh would spend, or which cells decide that; sends nothing."""
+    mode = request.query_params.get("refresh", "stale")
+    if mode not in tuple(Refresh):
+        raise HTTPException(400, 'mode is "stale" or "force"')
+    async with _opened(request) as (tenant, formulas):
+        if wanted := await formulas.wanted():
+            return JsonResponse(BookCost(wanted, None))
+        planned = await formulas.planned()
+        return JsonResponse(BookCost([], await _cost(request, tenant, planned, Refresh(mode), formulas.count)))
+
+
+async def expect_calls(request: Request) -> Response:
+    """POST /functions/book: how many calls a recalculation of the formulas makes; costs no request."""
+    async with _opened(request) as (_, formulas):
+        return JsonResponse(await formulas.expected())
+
+
+OPEN_BOOKS = (
+    Route("/functions/book", expect_calls, methods=["POST"]),
+    Route("/functions/book/cost", preview_refresh, methods=["POST"]),
+)
+
+
+@asynccontextmanager
+async def _opened(request: Request) -> AsyncIterator[tuple[Tenant, OpenFormulas]]:
+    """The tenant, and the workbook in the body with its formulas read; raises `HTTPException` 400 for anything else."""
+    backend = BackendState.of(request)
+    settings = backend.settings
+    limits = BodyLimits(settings.max_body_bytes, "setting max_body_bytes", settings.receive_timeout_s)
+    async with admitted_body(request, backend, limits, _weight) as (tenant, body):
+        await next_turn()
+        try:
+            formulas = OpenFormulas(_decode(body), settings.namespace)
+            await formulas.read()
+        except (msgspec.MsgspecError, UnicodeDecodeError, ValueError, RecursionError):
+            raise HTTPException(400, FORM) from None
+        yield tenant, formulas
+
+
+def _weight(body: bytes) -> int:
+    return body.count(b",") // CELLS_A_VALUE
+
+
+async def _cost(request: Request, tenant: Tenant, planned: PlannedCalls, mode: Refresh, formulas: int) -> Cost:
+    """Return what the calls would spend. Of several parts the upper bounds add up; a resource may be in each."""
+    settings = BackendState.of(request).settings
+    everything = await _previews(request, tenant, planned.calls, mode)
+    is_sure = len(planned.sure) == len(planned.calls)
+    surely = everything if is_sure else await _previews(request, tenant, planned.sure, mode)
+    at_least = max(each.cost.at_least for each in surely)
+    bounds = [each.cost.at_most for each in everything]
+    known = None if planned.is_open or None in bounds else sum(filter(None, bounds))
+    at_most = None if known is None else max(known, at_least)
+    likely = max(at_least, sum(each.requests for each in everything))
+    refusals = (quota_shortfall(each.cost, tenant.client.quota_now, settings) for each in everything)
+    shortfall = next(filter(None, refusals), None)
+    return Cost(
+        requests=likely if at_most is None else at_most,
+        at_least=at_least,
+        at_most=at_most,
+        text="",
+        calls=formulas,
+        fresh_calls=sum(each.fresh_calls for each in everything),
+        quota=tenant.quota,
+        allowed=shortfall is None,
+        reason=shortfall,
+    )
+
+
+async def _previews(request: Request, tenant: Tenant, texts: Sequence[bytes], mode: Refresh) -> list[CostPreview]:
+    """What calls would spend, in parts that are no larger than batches may be."""
+    limits, account = limits_of(BackendState.of(request).settings), account_of(request)
+    previews = []
+    for part in _parts(texts, limits):
+        calls: list[Call] = valid_calls(part, limits)
+        held = VALUE_BYTES * sum(text.count(b",") for text in part)
+        await account.grow_in_turn(held)
+        previews.append(await tenant.session.cost(calls, after=mode))
+        account.shrink(held)
+    return previews
+
+
+def _parts(texts: Sequence[bytes], limits: BatchLimits) -> Iterator[Sequence[bytes]]:
+    """Yield calls in parts; one part at least, which may be empty."""
+    begin = values = 0
+    for at, text in enumerate(texts):
+        values += text.count(b",") + 1
+        if at > begin and (at - begin == limits.calls or values > limits.values):
+            yield texts[begin:at]
+            begin, values = at, text.count(b",") + 1
+    yield texts[begin:]
