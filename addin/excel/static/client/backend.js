@@ -103,7 +103,7 @@ export class BackendClient {
    * @returns {Promise<Cost>}
    */
   cost(calls, refresh) {
-    return this.#post(`functions/cost${refresh ? `?refresh=${refresh}` : ""}`, { calls });
+    return this.ask(`functions/cost${refresh ? `?refresh=${refresh}` : ""}`, { calls });
   }
 
   /**
@@ -112,72 +112,26 @@ export class BackendClient {
    * @param {boolean} load
    */
   answerQuestion(question, load) {
-    return this.#post("functions/consent", { question, load });
+    return this.ask("functions/consent", { question, load });
   }
 
   /** What to change in a formula that cannot be read. @param {string} formula @returns {Promise<Advice>} */
   advice(formula) {
-    return this.#post("functions/advice", { formula });
+    return this.ask("functions/advice", { formula });
   }
 
   /** @returns {Promise<Status>} */
   status() {
-    return this.request("status");
-  }
-
-  /** @returns {Promise<FunctionHelp[]>} */
-  registry() {
-    return this.request("registry.json");
-  }
-
-  /** @param {"stale" | "force"} mode */
-  refresh(mode) {
-    return this.#post("refresh", { mode });
-  }
-
-  /** @param {string} key */
-  saveKey(key) {
-    return this.#post("key", { key });
-  }
-
-  forgetKey() {
-    return this.request("key", { method: "DELETE" });
-  }
-
-  /** Take up a session that was begun in another window. @param {string} session */
-  beginSession(session) {
-    return this.#post("session", { session });
-  }
-
-  /** End all sessions of who is signed in. */
-  signOut() {
-    return this.#post("sign-out", {});
-  }
-
-  /** Store the key of who is signed in, or with null forget it. @param {string | null} key */
-  saveOwnKey(key) {
-    return key === null ? this.request("me/key", { method: "DELETE" }) : this.#post("me/key", { key });
+    return this.ask("status");
   }
 
   /**
-   * Ask the service once, with the key given or the one in use.
-   * @param {string | null} key
-   * @returns {Promise<KeyVerdict>}
+   * The answer of any other route: with a body it is posted to.
+   * @param {string} path
+   * @param {unknown} [content]
+   * @param {string} [method]
    */
-  testKey(key) {
-    return this.#post("key/test", { key });
-  }
-
-  /**
-   * Find out in at most 11 requests how the service answers what its contract leaves open.
-   * @returns {Promise<ProbeVerdict>}
-   */
-  probe() {
-    return this.#post("contract", {});
-  }
-
-  /** @param {string} path @param {unknown} content */
-  #post(path, content) {
-    return this.request(path, { body: JSON.stringify(content) });
+  ask(path, content, method) {
+    return this.request(path, { body: content === undefined ? null : JSON.stringify(content), ...(method && { method }) });
   }
 }

@@ -116,7 +116,7 @@ export class FunctionsPage {
 
   /** @param {string} path @param {unknown} [body] */
   ask(path, body) {
-    return this.backend.request(path, { body: body === undefined ? null : JSON.stringify(body) });
+    return this.backend.ask(path, body);
   }
 
   /** Learn what posts have spent whose answers were lost. */

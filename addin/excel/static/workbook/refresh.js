@@ -154,12 +154,12 @@ const WHOLE = { scope: "workbook", sheetId: null, areas: null };
 
 /** @param {RefreshReport} report */
 function summaryOf({ cells, how, repaired, damaged, requests, unanswered, quota }) {
-  const counted = (/** @type {number} */ count, /** @type {string} */ word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+  const counted = (/** @type {number} */ count, /** @type {string} */ word) => `${count.toLocaleString()} ${word}${count === 1 ? "" : "s"}`;
   const spent = `${unanswered ? "at least " : ""}${counted(requests, "request")}`;
   const parts = [`${counted(cells, "cell")} refreshed`, spent];
   if (repaired) parts.push(`${counted(repaired, "damaged formula")} entered again`);
   if (damaged) parts.push(`${counted(damaged, "damaged formula")} left: ${LEFT_DAMAGED}`);
   if (how === "full") parts.push("this Excel recalculated everything");
-  if (quota) parts.push(`${quota.remaining} of ${quota.cap} left this month`);
+  if (quota) parts.push(`${quota.remaining.toLocaleString()} of ${quota.cap.toLocaleString()} left this month`);
   return parts.join(", ");
 }

@@ -19,105 +19,48 @@ import { tableOf } from "./answers.js";
  * @property {string} one
  * @property {string} many
  * @property {Call} call
- * @property {(row: Record<string, string>) => Partial<RecordEntry>} read
+ * @property {Partial<Record<keyof RecordEntry, string>>} members and the columns in which they stand
+ * @property {Record<string, string>} facts by their titles, the same
+ * @property {import("./formula.js").Offer[]} offers
  */
 
 /** @type {KindAbout[]} */
 export const KINDS = [
   {
     kind: "index",
-    title: "Indices",
-    one: "index",
-    many: "indices",
+    ...{ title: "Indices", one: "index", many: "indices" },
     call: ["INDICES", "slug, name, value, observed_at, category, scale"],
-    read: (row) => ({
-      ...named(row),
-      category: row["category"] ?? "",
-      value: row["value"] ?? "",
-      day: row["observed_at"] ?? "",
-      facts: [["Scale", row["scale"] ?? ""], ["Category", row["category"] ?? ""]],
-      offers: [
-        ["Current reading", "INDEX", []],
-        ["Date of the reading", "INDEX", ["observed_at"]],
-        ["Components", "INDEX", ["components"]],
-      ],
-    }),
+    members: { slug: "slug", name: "name", category: "category", value: "value", day: "observed_at" },
+    facts: { Scale: "scale", Category: "category" },
+    offers: [["Current reading", "INDEX", []], ["Date of the reading", "INDEX", ["observed_at"]], ["Components", "INDEX", ["components"]]],
   },
   {
     kind: "current",
-    title: "Currents",
-    one: "current",
-    many: "currents",
+    ...{ title: "Currents", one: "current", many: "currents" },
     call: ["CURRENTS", null, "slug, name, family, momentum_score, belief_score, maturity_stage, phrase"],
-    read: (row) => ({
-      ...named(row),
-      category: row["family"] ?? "",
-      description: row["phrase"] ?? "",
-      value: row["momentum_score"] ?? "",
-      facts: [
-        ["In a phrase", row["phrase"] ?? ""],
-        ["Momentum", row["momentum_score"] ?? ""],
-        ["Belief", row["belief_score"] ?? ""],
-        ["Stage", row["maturity_stage"] ?? ""],
-        ["Family", row["family"] ?? ""],
-      ],
-      offers: [
-        ["Momentum", "CURRENT", ["momentum_score"]],
-        ["Belief", "CURRENT", ["belief_score"]],
-        ["Stage", "CURRENT", ["maturity_stage"]],
-      ],
-    }),
+    members: { slug: "slug", name: "name", category: "family", description: "phrase", value: "momentum_score" },
+    facts: { "In a phrase": "phrase", Momentum: "momentum_score", Belief: "belief_score", Stage: "maturity_stage", Family: "family" },
+    offers: [["Momentum", "CURRENT", ["momentum_score"]], ["Belief", "CURRENT", ["belief_score"]], ["Stage", "CURRENT", ["maturity_stage"]]],
   },
   {
     kind: "wire",
-    title: "Wire",
-    one: "item of the wire",
-    many: "items of the wire",
-    call: ["WIRE", ...blanks(4), 200, ...blanks(2), "id, published_at, kind, headline, source, primary_url, tickers"],
-    read: (row) => ({
-      slug: row["id"] ?? "",
-      name: row["headline"] ?? "",
-      category: row["kind"] ?? "",
-      source: row["source"] ?? "",
-      shortcode: row["tickers"] ?? "",
-      day: row["published_at"] ?? "",
-      url: row["primary_url"] ?? "",
-      facts: [
-        ["Published", `${row["published_at"] ?? ""} UTC`],
-        ["Kind", row["kind"] ?? ""],
-        ["Source", row["source"] ?? ""],
-        ["Tickers", row["tickers"] ?? ""],
-      ],
-      offers: [["The newest items", "WIRE", []]],
-    }),
+    ...{ title: "Wire", one: "item of the wire", many: "items of the wire" },
+    call: ["WIRE", null, null, null, null, 200, null, null, "id, published_at, kind, headline, source, primary_url, tickers"],
+    members: { slug: "id", name: "headline", category: "kind", source: "source", shortcode: "tickers", day: "published_at", url: "primary_url" },
+    facts: { "Published (UTC)": "published_at", Kind: "kind", Source: "source", Tickers: "tickers" },
+    offers: [["The newest items", "WIRE", []]],
   },
   {
     kind: "post",
-    title: "Posts",
-    one: "post",
-    many: "posts",
-    call: ["CODEX", ...blanks(3), 200, null, "slug, published_at, story_type, title, subtitle, display_name, url"],
-    read: (row) => ({
-      slug: row["slug"] ?? "",
-      name: row["title"] ?? "",
-      category: row["story_type"] ?? "",
-      source: row["display_name"] ?? "",
-      description: row["subtitle"] ?? "",
-      day: row["published_at"] ?? "",
-      url: row["url"] ?? "",
-      facts: [
-        ["About", row["subtitle"] ?? ""],
-        ["Published", `${row["published_at"] ?? ""} UTC`],
-        ["Author", row["display_name"] ?? ""],
-        ["Type", row["story_type"] ?? ""],
-      ],
-      offers: [
-        ["Text of the post", "CODEX_POST", []],
-        ["Its citations", "CODEX_POST", ["citations"]],
-      ],
-    }),
+    ...{ title: "Posts", one: "post", many: "posts" },
+    call: ["CODEX", null, null, null, 200, null, "slug, published_at, story_type, title, subtitle, display_name, url"],
+    members: { slug: "slug", name: "title", category: "story_type", source: "display_name", description: "subtitle", day: "published_at", url: "url" },
+    facts: { About: "subtitle", "Published (UTC)": "published_at", Author: "display_name", Type: "story_type" },
+    offers: [["Text of the post", "CODEX_POST", []], ["Its citations", "CODEX_POST", ["citations"]]],
   },
 ];
+
+const BLANK = { slug: "", shortcode: "", name: "", category: "", unit: "", source: "", description: "", premium: false, value: "", day: "", url: "" };
 
 /**
  * The records in an answer.
@@ -126,36 +69,12 @@ export const KINDS = [
  * @param {import("./format.js").Formatter} format
  * @returns {RecordEntry[]}
  */
-export function recordEntries(about, answer, format) {
+export function recordEntries({ kind, members, facts, offers }, answer, format) {
   const { header, rows } = tableOf(answer, format, Infinity);
-  const names = header ?? [];
-  const entries = rows.map((cells) => about.read(Object.fromEntries(names.map((name, at) => [name, cells[at]?.text ?? ""]))));
-  return entries.filter((entry) => entry.slug).map((entry) => ({ ...BLANK, ...entry, kind: about.kind }));
-}
-
-/** @type {Omit<RecordEntry, "kind">} */
-const BLANK = {
-  slug: "",
-  shortcode: "",
-  name: "",
-  category: "",
-  unit: "",
-  source: "",
-  description: "",
-  premium: false,
-  value: "",
-  day: "",
-  url: "",
-  facts: [],
-  offers: [],
-};
-
-/** @param {Record<string, string>} row */
-function named(row) {
-  return { slug: row["slug"] ?? "", name: row["name"] ?? "" };
-}
-
-/** @param {number} count @returns {null[]} */
-function blanks(count) {
-  return Array.from({ length: count }, () => null);
+  const entries = rows.map((cells) => {
+    const read = (/** @type {Record<string, string>} */ columns) =>
+      Object.entries(columns).map(([name, column]) => /** @type {[string, string]} */ ([name, cells[header?.indexOf(column) ?? -1]?.text ?? ""]));
+    return { ...BLANK, ...Object.fromEntries(read(members)), kind, facts: read(facts), offers };
+  });
+  return entries.filter(({ slug }) => slug);
 }

@@ -17,7 +17,7 @@ const PERCENT_OF_SCREEN = { height: 70, width: 40 };
  */
 export async function signIn(backend, isExcel) {
   const address = new URL("sign-in", backend.base);
-  await backend.beginSession(await (isExcel ? fromDialog(address) : fromWindow(address)));
+  await backend.ask("session", { session: await (isExcel ? fromDialog(address) : fromWindow(address)) });
 }
 
 /**

@@ -114,7 +114,7 @@ export class Account {
 
   async #signOut() {
     const { backend } = this.pane;
-    await backend.signOut();
+    await backend.ask("sign-out", {});
     if (typeof DataServiceAddin !== "undefined") DataServiceAddin.forget();
   }
 
@@ -133,18 +133,14 @@ export class Account {
   async #use(key) {
     const { backend, status } = this.pane;
     const functions = typeof DataServiceAddin === "undefined" ? null : DataServiceAddin;
-    if (status.latest?.person && status.latest.shared) {
-      await backend.saveOwnKey(key);
-      functions?.forget();
-    } else if (status.latest?.shared) {
+    const { shared = false, person } = status.latest ?? {};
+    if (shared && !person) {
       // In a shared deployment the key stays in this page.
       backend.userKey = key;
-      functions?.useKey(key);
-    } else {
-      await (key === null ? backend.forgetKey() : backend.saveKey(key));
-      // The answers in the page were for the key before.
-      functions?.forget();
+      return functions?.useKey(key);
     }
+    await backend.ask(shared ? "me/key" : "key", ...(key === null ? [undefined, "DELETE"] : [{ key }]));
+    functions?.forget(); // the answers in the page were for the key before
   }
 
   async #test() {
@@ -153,7 +149,7 @@ export class Account {
     await this.#during(this.test, async () => {
       const verdict = this.pane.status.latest?.shared
         ? await this.#testHere()
-        : await this.pane.backend.testKey(typed || null);
+        : await this.pane.backend.ask("key/test", { key: typed || null });
       const which = typed ? "The key you typed" : "The key in use";
       const { ok, message } = verdict;
       fill(this.outcome, notice(ok ? "good" : "error", `${which} ${ok ? "works" : "does not work"}`, message));

@@ -23,6 +23,9 @@ const MODES = [
   ["force", "Everything", "Fresh values are asked for again, too."],
 ];
 
+/** What is worked out within this time is not worth a word. */
+const SLOW_MS = 2_000;
+
 /** The refresh button and everything around it. */
 export class Refreshing {
   /**
@@ -84,7 +87,9 @@ export class Refreshing {
     const turn = ++this.plans;
     const mode = this.mode.value();
     fill(this.hint, MODES.find(([value]) => value === mode)?.[2] ?? "");
+    const slow = setTimeout(() => turn === this.plans && fill(this.plan, "Reading the workbook to tell its cost…"), SLOW_MS);
     const words = await this.#planned().catch(() => ""); // the banner says what is wrong
+    clearTimeout(slow);
     if (turn === this.plans) fill(this.plan, words);
   }
 
@@ -131,7 +136,7 @@ export class Refreshing {
 
   async #runAlone() {
     const mode = this.#mode();
-    const { quota } = await this.pane.backend.refresh(mode);
+    const { quota } = await this.pane.backend.ask("refresh", { mode });
     this.#enter({ what: mode === "force" ? "everything" : "stale", quota });
     const news = "The backend asks again from now on";
     fill(this.outcome, notice("good", news, "Nothing was lost, and no request was spent yet."));
@@ -147,25 +152,9 @@ export class Refreshing {
    */
   #reported(report) {
     if (report instanceof Error) return this.#failed(report);
-    const { scope, mode, cells, requests, unanswered, damaged, quota } = report;
-    const { format } = this.pane;
-    const spent = `${unanswered ? "at least " : ""}${format.counted(requests, "request")}`;
-    const text = `${format.counted(cells, "cell")} refreshed, ${spent}${this.#left(quota)}.`;
+    const { scope, mode, cells, requests, unanswered, damaged, quota, text } = report;
     this.#enter({ what: mode === "force" ? `${scope}, all` : scope, cells, requests, unanswered, quota });
-    fill(this.outcome, notice(damaged ? "warning" : "good", "Refreshed", [text, ...this.#more(report)].join(" ")));
-  }
-
-  /**
-   * What else a refresh did, each in a sentence.
-   * @param {RefreshReport} report
-   */
-  #more({ how, repaired, damaged }) {
-    const formulas = (/** @type {number} */ count) => this.pane.format.counted(count, "damaged formula");
-    return [
-      repaired && `Entered ${formulas(repaired)} again.`,
-      damaged && `Left ${formulas(damaged)}: unprotect the sheet or the array that holds them and refresh again.`,
-      how === "full" && "This Excel recalculated everything.",
-    ].filter(Boolean);
+    fill(this.outcome, notice(damaged ? "warning" : "good", "Refreshed", `${text}.`));
   }
 
   /** @param {unknown} error */

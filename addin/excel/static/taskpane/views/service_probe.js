@@ -26,7 +26,7 @@ async function run(pane, start, outcome) {
   start.disabled = true;
   fill(outcome, progress("Asking the service…"));
   try {
-    const verdict = await pane.backend.probe();
+    const verdict = await pane.backend.ask("contract", {});
     fill(outcome, ...(verdict.ok ? found(pane, verdict) : [notice("error", "Not found out", verdict.message)]));
     if (verdict.ok && typeof DataServiceAddin !== "undefined") DataServiceAddin.forget();
   } catch (error) {

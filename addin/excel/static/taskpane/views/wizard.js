@@ -31,7 +31,7 @@ export class Wizard {
     if (this.functions.length) return;
     fill(this.panel, loading(6));
     try {
-      this.functions = await this.pane.backend.registry();
+      this.functions = await this.pane.backend.ask("registry.json");
       this.#list();
     } catch (error) {
       void showFailure(this.pane, this.panel, error, () => void this.open());

@@ -45,7 +45,7 @@ def test_it_tells_the_backend_first_and_says_what_it_spent(book, scripted):
     report = refresh(book)
     assert scripted.requests == [("/refresh", {"mode": "stale"}), ("/status", None)]
     assert scripted.batches == [[["SIGNAL", "a"], ["SIGNAL", "b"], ["INDEX", "x"]]]
-    assert report["text"] == "4 cells refreshed, 1 request, 412 of 1000 left this month"
+    assert report["text"] == "4 cells refreshed, 1 request, 412 of 1,000 left this month"
 
 
 def test_requests_of_others_meanwhile_are_not_its_own(book, scripted):
@@ -102,7 +102,7 @@ def test_a_selection_of_several_areas_can_be_refreshed(book):
 def test_a_sheet_without_our_formulas_costs_nothing(book, scripted):
     book.evaluate("() => { book.active = 2; }")
     report = refresh(book, {"scope": "sheet"})
-    assert report["text"] == "0 cells refreshed, 0 requests, 412 of 1000 left this month"
+    assert report["text"] == "0 cells refreshed, 0 requests, 412 of 1,000 left this month"
     assert scripted.batches == []
 
 

@@ -52,6 +52,24 @@ def test_the_cost_of_a_book_just_opened_is_what_the_refresh_spends(pane, service
     assert refreshed(pane)["requests"] == service.running.request_count - before == 2
 
 
+def test_a_cost_that_takes_long_to_find_out_says_so_meanwhile(pane):
+    late: list = []
+
+    async def hold(route) -> None:
+        late.append(route)
+
+    async def let_go(_page) -> None:
+        for route in late:
+            await route.continue_()
+
+    put(pane, "B2", formula='=DS.SIGNAL("us-cpi")', value=1.5)
+    pane.run(lambda page: page.route("**/functions/book/cost?*", hold))
+    pane.open_tab("Refresh")
+    pane.sees("Reading the workbook to tell its cost")
+    pane.run(let_go)
+    pane.sees("1 request for 1 formula")
+
+
 def test_formulas_that_were_deleted_cost_nothing(pane, service):
     for row, slug in enumerate(["us-cpi", "us-10y", "btc-usd"], 1):
         put(pane, f"A{row}", formula=f'=DS.SIGNAL("{slug}")')
