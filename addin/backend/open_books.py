@@ -1,4 +1,4 @@
-"""The routes for workbooks that are open in a host: what a refresh would spend, and how many calls it makes."""
+"""The routes for workbooks that are open in a host: what a refresh would spend, and what of it is left."""
 
 from __future__ import annotations
 
@@ -16,12 +16,23 @@ from addin.backend.http import BodyLimits, JsonResponse
 from addin.backend.limits.accounts import VALUE_BYTES, account_of
 from addin.backend.state import BackendState, quota_shortfall
 from addin.backend.tenants import Tenant, limits_of
+from addin.formulas.areas import Area, area_of
+from addin.formulas.live_parts import may_be_of_template, tell_of_machine_only, tells_of_this_machine
 from addin.formulas.open_book import OpenFormulas, PlannedCalls
 from addin.protocol.batch import valid_calls
 from addin.protocol.limits import BatchLimits
-from addin.protocol.messages import BookCost, Cost, OpenBook
+from addin.protocol.messages import (
+    MAX_COLUMNS,
+    BookCost,
+    Cost,
+    FilledArea,
+    LivePart,
+    LiveParts,
+    OpenBook,
+    PartsOfTemplate,
+)
 from dataservice.client import Refresh
-from udfs.engine import Call, CostPreview, next_turn
+from udfs.engine import Call, CostPreview, in_turns, next_turn
 
 CELLS_A_VALUE = 5
 """A cell that is only looked at takes about a fifth of what an argument of a call takes."""
@@ -52,9 +63,39 @@ async def expect_calls(request: Request) -> Response:
         return JsonResponse(await formulas.expected())
 
 
+async def live_parts(request: Request) -> Response:
+    """POST /functions/book/parts: which areas the template made for a book with formulas; costs no request."""
+    settings = BackendState.of(request).settings
+    limits = BodyLimits(settings.max_body_bytes, "setting max_body_bytes", settings.receive_timeout_s)
+    async with admitted_body(request, BackendState.of(request), limits, _weight) as (_, body):
+        try:
+            given = msgspec.json.decode(body, type=LiveParts)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            raise HTTPException(400, 'send {"parts": [], "filled": []}') from None
+        found: list[bool] = []
+        machine = [_area(each) for each in given.filled if tells_of_this_machine(each.formula, settings.namespace)]
+        async for parts in in_turns(given.parts, 1):
+            found += [_is_of_template(part, machine) for part in parts]
+        return JsonResponse(PartsOfTemplate(found))
+
+
+def _area(filled: FilledArea) -> Area:
+    return Area(filled.top + 1, filled.left + 1, filled.bottom + 1, filled.right + 1, filled.sheet)
+
+
+def _is_of_template(part: LivePart, machine: Sequence[Area]) -> bool:
+    area = area_of(part.address)
+    if area is None or area.sheet != part.sheet or not may_be_of_template(part.name, area, machine):
+        return False
+    places = (divmod(place, MAX_COLUMNS) for place in part.numbers)
+    cells = [Area(row + 1, column + 1, row + 1, column + 1, part.sheet) for row, column in places]
+    return tell_of_machine_only(zip(cells, part.numbers.values(), strict=True), machine)
+
+
 OPEN_BOOKS = (
     Route("/functions/book", expect_calls, methods=["POST"]),
     Route("/functions/book/cost", preview_refresh, methods=["POST"]),
+    Route("/functions/book/parts", live_parts, methods=["POST"]),
 )
 
 

@@ -234,6 +234,41 @@ class BookCost(Struct, frozen=True):
     cost: Annotated[Cost | None, Meta(description="null as long as cells are wanted; its calls are formulas")]
 
 
+class LivePart(Struct, frozen=True):
+    """An area that a defined name calls of no use in a copy without formulas."""
+
+    name: Annotated[str, Meta(description="the end of that name")]
+    sheet: Annotated[str, Meta(description="the one that the name belongs to")]
+    address: Annotated[str, Meta(description="with its sheet")]
+    numbers: Annotated[
+        dict[int, str], Meta(description="the cells of it that hold no text, by their places, with their formulas")
+    ]
+
+
+class FilledArea(Struct, frozen=True):
+    """Cells that a formula filled until it was replaced by its value."""
+
+    sheet: str
+    formula: str
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+
+class LiveParts(Struct, frozen=True):
+    """What may be of no use in a copy, and what tells of this machine."""
+
+    parts: list[LivePart]
+    filled: list[FilledArea]
+
+
+class PartsOfTemplate(Struct, frozen=True):
+    """Which of these parts the template made, in their order: nothing else is emptied."""
+
+    ours: list[bool]
+
+
 class RefreshRequest(Struct, frozen=True):
     """A refresh of a key."""
 

@@ -235,6 +235,39 @@ interface BookCost {
   cost: Cost | null;
 }
 
+/** An area that a defined name calls of no use in a copy without formulas. */
+interface LivePart {
+  /** The end of that name. */
+  name: string;
+  /** The one that the name belongs to. */
+  sheet: string;
+  /** With its sheet. */
+  address: string;
+  /** The cells of it that hold no text, by their places, with their formulas. */
+  numbers: Record<number, string>;
+}
+
+/** Cells that a formula filled until it was replaced by its value. */
+interface FilledArea {
+  sheet: string;
+  formula: string;
+  top: number;
+  bottom: number;
+  left: number;
+  right: number;
+}
+
+/** What may be of no use in a copy, and what tells of this machine. */
+interface LiveParts {
+  parts: LivePart[];
+  filled: FilledArea[];
+}
+
+/** Which of these parts the template made, in their order: nothing else is emptied. */
+interface PartsOfTemplate {
+  ours: boolean[];
+}
+
 /** A refresh of a key. */
 interface RefreshRequest {
   mode?: RefreshMode;

@@ -37,9 +37,6 @@ _FIXED_AREA = re.compile(rf"=\s*(?:'(?:[^']|'')+'|[^\W\d][\w.]*)!{_FIXED}(?::{_F
 NOT_CALCULATED = frozenset(("", "0", "124519"))
 """Versions of a calculation engine that libraries give, which calculate nothing: none, or the one of Excel 2007."""
 
-LIVE_ONLY = "DS_Live_Only"
-"""How the names of areas begin that mean something only with live formulas, such as a refresh button and its help."""
-
 
 class Book:
     """A workbook for reading cells by sheet name and for writing values; `changed_parts` are what to save."""

@@ -10,7 +10,7 @@ from xlsxwriter import Workbook
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from addin.workbook.ooxml.book import LIVE_ONLY
+from addin.formulas.live_parts import LIVE_ONLY
 from addin.workbook.template.data import DATA_SHEET, Data, Spill
 
 INK = "#16283A"

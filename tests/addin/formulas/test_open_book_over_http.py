@@ -69,3 +69,26 @@ def test_what_is_no_workbook_is_refused_with_the_form_of_one(backend, body):
 def test_a_workbook_is_refreshed_in_one_of_two_ways(backend):
     response = backend.http.post("/functions/book/cost?refresh=some", json={"sheets": [], "names": {}})
     assert (response.status_code, response.json()["error"]) == (400, 'mode is "stale" or "force"')
+
+
+def part(name, address, numbers=None):
+    return {"name": name, "sheet": "Now", "address": address, "numbers": numbers or {}}
+
+
+def test_only_what_the_template_makes_is_emptied_when_a_book_is_frozen(backend):
+    quota = {"sheet": "Now", "formula": "=DS.QUOTA()", "top": 4, "bottom": 6, "left": 0, "right": 1}
+    parts = [
+        part("_button", "Now!A1:B1"),
+        part("_Button", "Now!A1:B2"),  # larger than the template's
+        part("_button", "Other!A1"),
+        part("_mine", "Now!A1"),
+        part("_help", "Now!A1:C9", {"1": "=5"}),
+        part("_help", "Now!A5:B7", {str(4 * PLACE + 1): "=5", str(5 * PLACE): '=IF(Now!A6&""="","",Now!A6)'}),
+        part("", "Now!A5:B7"),
+        part("", "Now!D5:E7"),
+        part("", "nowhere"),
+    ]
+    told = backend.http.post("/functions/book/parts", json={"parts": parts, "filled": [quota]}).json()
+    assert told == {"ours": [True, False, False, False, False, True, True, False, False]}
+    refused = backend.http.post("/functions/book/parts", json={"parts": 5})
+    assert (refused.status_code, refused.json()) == (400, {"error": 'send {"parts": [], "filled": []}'})

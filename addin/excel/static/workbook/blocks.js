@@ -73,11 +73,6 @@ export function columnName(column) {
   return column < 26 ? letter : columnName(Math.floor(column / 26) - 1) + letter;
 }
 
-/** @param {string} letters of a column @returns {number} from 0 */
-export function columnOf(letters) {
-  return [...letters.toUpperCase()].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
-}
-
 /** The block of one cell. @param {number} row @param {number} column @returns {Block} */
 export function cellBlock(row, column) {
   return { top: row, bottom: row, left: column, right: column };

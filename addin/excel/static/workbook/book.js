@@ -33,8 +33,9 @@ import { formulasAsEntered, namesIn, ourFormulas } from "./formulas.js";
 
 /** What a namespace's formulas look like. */
 export class Language {
-  /** @param {string} namespace */
-  constructor(namespace) {
+  /** @param {string} namespace @param {(path: string, body: unknown) => Promise<any>} ask the backend, which reads formulas */
+  constructor(namespace, ask) {
+    this.ask = ask;
     this.callsOurs = ourFormulas(namespace);
     this.asEntered = formulasAsEntered(namespace);
   }
@@ -72,13 +73,13 @@ function uses(formula, some, names, sheetName) {
  * @param {string} name as the formula has it, in upper case
  * @param {string} sheetName
  */
-export function nameIn(names, name, sheetName) {
+function nameIn(names, name, sheetName) {
   const own = name.includes("!") ? name : `${sheetName.toUpperCase()}!${name}`;
   return names.has(own) ? own : name.slice(name.lastIndexOf("!") + 1);
 }
 
 /** The sheet that a name belongs to, empty for one of the workbook. @param {string} name */
-export function sheetOfName(name) {
+function sheetOfName(name) {
   return name.slice(0, Math.max(0, name.lastIndexOf("!")));
 }
 

@@ -66,7 +66,7 @@ export function freeze(language, scope) {
     const waiting = new Set(busy);
     // As long as one formula is left, the refresh button is of use.
     const none = { emptied: false, kept: [], failure: null };
-    const live = frozen.size < formulas.length ? none : await emptied(context, sheets, done).catch((error) => ({ ...none, failure: messageOf(error) }));
+    const live = frozen.size < formulas.length ? none : await emptied(context, language, sheets, done).catch((error) => ({ ...none, failure: messageOf(error) }));
     return {
       cells: frozen.size,
       busy: busy.map(placeOf),
@@ -79,9 +79,9 @@ export function freeze(language, scope) {
   });
 }
 
-/** @param {Excel.RequestContext} context @param {Excel.Worksheet[]} sheets @param {Piece[]} done */
-async function emptied(context, sheets, done) {
-  return { ...(await emptyLiveParts(context, sheets, done.flatMap(answersIn))), failure: null };
+/** @param {Excel.RequestContext} context @param {import("./book.js").Language} language @param {Excel.Worksheet[]} sheets @param {Piece[]} done */
+async function emptied(context, { ask }, sheets, done) {
+  return { ...(await emptyLiveParts(context, sheets, done.flatMap(answersIn), ask)), failure: null };
 }
 
 /**

@@ -21,8 +21,7 @@ export class Refreshes {
   /** @param {import("../functions/page.js").FunctionsPage} page */
   constructor(page) {
     this.page = page;
-    this.language = new Language(page.configuration.namespace);
-    this.ask = page.ask.bind(page);
+    this.language = new Language(page.configuration.namespace, (path, body) => page.ask(path, body));
     this.isOurs = this.language.callsOurs;
     /** The refreshes that run or wait, in their order. @type {Turn[]} */
     this.turns = [];
@@ -58,7 +57,7 @@ export class Refreshes {
   cost(mode = "stale", scope = "workbook") {
     return Excel.run(async (context) => {
       const book = await readBook(context, this.language, await targetOf(context, scope), { whole: true });
-      return costOf(context, book, mode, this.ask);
+      return costOf(context, book, mode, this.language.ask);
     });
   }
 
@@ -128,7 +127,7 @@ export class Refreshes {
   async #marked(context, target) {
     const book = await readBook(context, this.language, target);
     const ours = book.formulas.filter(({ inScope }) => inScope);
-    const expected = expectedCalls({ ...book, formulas: ours }, this.ask);
+    const expected = expectedCalls({ ...book, formulas: ours }, this.language.ask);
     const repairs = await repair(context, this.language, ours);
     for (const sheet of book.sheets) {
       const blocks = blocksOf(ours.filter((each) => each.sheet === sheet));

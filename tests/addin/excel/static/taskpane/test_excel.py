@@ -217,7 +217,7 @@ def test_names_of_a_received_book_empty_nothing_that_the_template_never_made(pan
     pane.tab.evaluate("book.define('workbook', 'DS_Live_Only_Note', 'Sheet2', 'B9')")
     pane.tab.evaluate("book.define('Sheet1', 'DS_Live_Only_Choice', 'Sheet2', 'B9')")
     freeze(pane, "workbook")
-    pane.sees("4 areas are kept, though names say they are of no use in a copy")
+    pane.sees("5 areas are kept, though names say they are of no use in a copy")
     assert cell(pane, "B1")["value"] == 163.122
     assert [cell(pane, address)["value"] for address in ("A3", "B4", "C5")] == [4.5, 6, 7.5]
     assert cell(pane, "B9", "Sheet2")["value"] == "a text"
