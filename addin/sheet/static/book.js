@@ -6,6 +6,7 @@ import { asExcelShows, contentOf, isDark, showSheet } from "./component.js";
 import { cellsIn, Filling, withPauses } from "./filling.js";
 import { isEqual, NOT_READ } from "./proof/saved_value.js";
 import { isThere, WorkedOut } from "./proof/worked_out.js";
+import { counted } from "./status_line.js";
 
 /** Above so many cells it is faster to compute all of them than to find out what depends on each. */
 const MANY_CELLS = 5_000;
@@ -197,7 +198,7 @@ export class Book {
       const named = places.slice(0, 3).join(", ") + (places.length > 3 ? " …" : "");
       notes.push(`${counted(places.length, "cell differs", "cells differ")} from what this page works out (${named}), and show the file's value, marked.`);
     }
-    const kept = Object.entries(this.kept).filter(([, count]) => count > 0).map(([what, count]) => counted(count, what, SEVERAL[what] ?? `${what}s`));
+    const kept = Object.entries(this.kept).filter(([, count]) => count > 0).map(([what, count]) => counted(count, what, SEVERAL[what]));
     if (kept.length > 0) notes.push(`Not shown here, but kept in a copy: ${kept.join(", ")}.`);
     if (this.isPlain) notes.push("Shown without charts, tables and rules, which this page cannot read; a copy keeps them.");
     return notes.join(" ");
@@ -235,11 +236,6 @@ export class Book {
       if (cell.isFormula && this.changes?.isOpened(sheetId)) yield /** @type {const} */ ([`${sheetId}!${o_spreadsheet.helpers.toXC(col, row)}`, position]);
     }
   }
-}
-
-/** @param {number} count @param {string} one @param {string} more */
-function counted(count, one, more) {
-  return count === 1 ? `1 ${one}` : `${count.toLocaleString("en-US")} ${more}`;
 }
 
 /** @param {string} place such as "Sheet!1!B2" */

@@ -1,6 +1,8 @@
 /// <reference path="types.d.ts" />
 // What was changed and not downloaded yet is kept in the browser's own storage, so that neither a reload nor a crash loses it.
 
+import { counted } from "./status_line.js";
+
 const DATABASE = "data-service-sheet";
 const STORE = "drafts";
 
@@ -154,5 +156,5 @@ function stored(mode, work) {
 export function described({ name, sheets, timeMs }) {
   const cells = sheets.reduce((sum, sheet) => sum + Object.keys(sheet.cells).length, 0);
   const when = new Date(timeMs).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
-  return `${cells === 1 ? "1 changed cell" : `${cells.toLocaleString("en-US")} changed cells`} of ${name}, ${when}, not downloaded yet`;
+  return `${counted(cells, "changed cell")} of ${name}, ${when}, not downloaded yet`;
 }

@@ -49,7 +49,7 @@ export class StatusLine {
     const now = performance.now();
     if (waiting > 0) this.note = "";
     if (waiting === 0) {
-      if (this.beganMs > 0) element("done").textContent = `${cells(answered)} loaded`;
+      if (this.beganMs > 0) element("done").textContent = `${counted(answered, "formula")} loaded`;
       this.beganMs = 0;
     } else if (this.beganMs === 0) {
       this.beganMs = now;
@@ -62,10 +62,10 @@ export class StatusLine {
     if (this.work === "") this.progress.value = answered;
     else this.progress.removeAttribute("value");
     const { workingOut } = this.calls;
-    const counted = DataServiceAddin.loading.text || `${number(answered)} of ${number(asked)}`;
-    const what = waiting === workingOut ? `Working out ${cells(workingOut)}` : `Loading: ${counted}`;
+    const done = DataServiceAddin.loading.text || `${number(answered)} of ${number(asked)}`;
+    const what = waiting === workingOut ? `Working out ${counted(workingOut, "formula")}` : `Loading: ${done}`;
     this.loading.textContent = this.work || (shown ? what : this.note);
-    element("spent").textContent = `${requests(DataServiceAddin.spent.requests)} spent by this page`;
+    element("spent").textContent = `${counted(DataServiceAddin.spent.requests, "request")} spent by this page`;
   }
 
   /** Loading was stopped: say how far it came. */
@@ -111,12 +111,7 @@ function number(value) {
   return value.toLocaleString("en-US");
 }
 
-/** @param {number} count */
-function cells(count) {
-  return count === 1 ? "1 formula" : `${number(count)} formulas`;
-}
-
-/** @param {number} count */
-function requests(count) {
-  return count === 1 ? "1 request" : `${number(count)} requests`;
+/** @param {number} count @param {string} one @param {string} [more] */
+export function counted(count, one, more = `${one}s`) {
+  return count === 1 ? `1 ${one}` : `${number(count)} ${more}`;
 }

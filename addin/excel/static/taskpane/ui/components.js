@@ -2,6 +2,7 @@
 // Components that several views share: buttons, notices, result tables, formulas to copy, the quota meter.
 
 import { tableOf } from "../data/answers.js";
+import { requestsIn } from "../data/cost.js";
 import { span } from "../data/format.js";
 import { fill, h, icon } from "./elements.js";
 
@@ -47,6 +48,19 @@ export function button(words, pressed, { look = "plain", sign, label, disabled =
  */
 export function badge(words, tone) {
   return h("span", { class: `badge ${tone}` }, words);
+}
+
+/**
+ * The button that loads something for its price, or why that is not allowed.
+ * @param {string} words
+ * @param {Cost} cost
+ * @param {import("../data/format.js").Formatter} format
+ * @param {() => void} load
+ * @param {ButtonLook} [options]
+ */
+export function priced(words, cost, format, load, options) {
+  if (!cost.allowed) return notice("warning", "Not enough requests left", cost.reason ?? "");
+  return button(`${words} (${requestsIn(cost, format)})`, load, options);
 }
 
 /**

@@ -5,7 +5,7 @@
 import { isFree, requestsIn } from "../data/cost.js";
 import { messageOf } from "../../client/exchange.js";
 import { LONGEST_FORMULA } from "../data/formula.js";
-import { button, copyable, loading, notice, resultTable } from "../ui/components.js";
+import { copyable, loading, notice, priced, resultTable } from "../ui/components.js";
 import { confirmed, dialog } from "../ui/dialogs.js";
 import { fill, h } from "../ui/elements.js";
 import { problemNotice, showFailure, waysOf } from "../ui/notices.js";
@@ -77,9 +77,7 @@ export class Preview {
       fill(this.cost);
       return fill(this.result, problemNotice(locked, waysOf(this.pane, () => {})));
     }
-    const words = `Preview (${requestsIn(cost, this.pane.format)})`;
-    const ask = button(words, () => void this.#fetch(call, turn, { paid: true }), { disabled: !cost.allowed });
-    fill(this.result, cost.allowed ? ask : notice("warning", "Not enough requests left", cost.reason ?? ""));
+    fill(this.result, priced("Preview", cost, this.pane.format, () => void this.#fetch(call, turn, { paid: true })));
     this.pane.status.offer(this.element, () => void this.show(call, { pauseMs: 0 }));
   }
 

@@ -3,12 +3,12 @@
 
 import { CATALOGUE_CALL, categoriesOf, entriesOf, found, wordsOf } from "../data/catalogue.js";
 import { recordsOf } from "../data/answers.js";
-import { isFree, requestsIn } from "../data/cost.js";
+import { isFree } from "../data/cost.js";
 import { RequestError } from "../../client/exchange.js";
 import { OtherResults } from "./other_results.js";
 import { recordCard } from "./record_card.js";
 import { keyOf, KIND, ResultLines } from "./result_lines.js";
-import { button, loading, notice } from "../ui/components.js";
+import { button, loading, priced } from "../ui/components.js";
 import { fill, h, icon, onEscape } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
 
@@ -124,22 +124,9 @@ export class Search {
 
   /** @param {Cost} cost */
   #invite(cost) {
-    const { format } = this.pane;
-    const price = requestsIn(cost, format);
-    const advice = "It is kept for a day. Searching in it is free.";
-    const words = cost.allowed
-      ? button(`Load the catalogue (${price})`, () => void this.load(), { look: "primary" })
-      : notice("warning", "Not enough requests left", cost.reason ?? "");
-    fill(
-      this.list,
-      h(
-        "div.empty",
-        icon("search"),
-        h("h2", "Find a signal"),
-        h("p", "Load the catalogue, or just type. ", advice),
-        words,
-      ),
-    );
+    const advice = "Load the catalogue, or just type. It is kept for a day. Searching in it is free.";
+    const load = priced("Load the catalogue", cost, this.pane.format, () => void this.load(), { look: "primary" });
+    fill(this.list, h("div.empty", icon("search"), h("h2", "Find a signal"), h("p", advice), load));
   }
 
   #typed() {

@@ -2,7 +2,7 @@
 // A signal's card: what it is, its latest value with its history, and the formulas that bring it into a sheet.
 
 import { cellOf, numberIn, seriesOf } from "../data/answers.js";
-import { isFree, requestsIn } from "../data/cost.js";
+import { isFree } from "../data/cost.js";
 import { RequestError } from "../../client/exchange.js";
 import { span } from "../data/format.js";
 import { asTyped } from "../data/formula.js";
@@ -11,7 +11,7 @@ import { formulaOffers } from "./formula_offers.js";
 import { costWords } from "./insert.js";
 import { chart } from "../ui/chart.js";
 import { revisionNote } from "../ui/revision_note.js";
-import { badge, button, factRows, loading, notice, staleness } from "../ui/components.js";
+import { badge, button, factRows, loading, notice, priced, staleness } from "../ui/components.js";
 import { fill, h, icon } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
 
@@ -63,11 +63,7 @@ export class Card {
     try {
       const cost = await this.pane.backend.cost(this.#calls());
       if (isFree(cost) || (cost.allowed && !asksFirst())) return await this.#load();
-      const { format } = this.pane;
-      const load = button(`Load the value (${requestsIn(cost, format)})`, () => void this.#load(), {
-        disabled: !cost.allowed,
-      });
-      fill(this.reading, cost.allowed ? load : notice("warning", "Not enough requests left", cost.reason ?? ""));
+      fill(this.reading, priced("Load the value", cost, this.pane.format, () => void this.#load()));
       this.pane.status.offer(this.reading, () => void this.open());
     } catch (error) {
       void showFailure(this.pane, this.reading, error, () => void this.open());
@@ -87,7 +83,7 @@ export class Card {
       const reply = await this.pane.backend.call(this.#calls());
       const [value, day, change, percent, age, history, revisions] = reply.answers;
       if (!value || value.error) throw new RequestError(value?.message ?? "there is no value", value?.kind);
-      this.#show(value, day, change, percent, age, reply.requests);
+      this.#show({ value, day, change: numberIn(change), percent: numberIn(percent), seconds: numberIn(age), requests: reply.requests });
       if (revisions?.columns) this.reading.append(revisionNote(revisions, this.pane.format) ?? "");
       this.#offerWindows();
       if (history) this.#draw(history);
@@ -96,17 +92,9 @@ export class Card {
     }
   }
 
-  /**
-   * @param {Answer} value
-   * @param {Answer | undefined} day
-   * @param {Answer | undefined} change
-   * @param {Answer | undefined} percent
-   * @param {Answer | undefined} age
-   * @param {number} requests
-   */
-  #show(value, day, change, percent, age, requests) {
+  /** @param {{ value: Answer, day: Answer | undefined, change: number | null, percent: number | null, seconds: number | null, requests: number }} seen */
+  #show({ value, day, change, percent, seconds, requests }) {
     const { format } = this.pane;
-    const seconds = numberIn(age);
     const source = seconds === null ? null : seconds < 2 ? "fetched just now" : `fetched ${span(seconds)} ago`;
     const spent = requests ? format.counted(requests, "request") : "from the cache";
     fill(
@@ -114,7 +102,7 @@ export class Card {
       h("p.value", h("strong", cellOf(value, format).text), h("span.unit", this.entry.unit)),
       h(
         "p.row.tight",
-        this.#change(numberIn(change), numberIn(percent)),
+        this.#change(change, percent),
         h("span.muted", day ? cellOf(day, format).text.slice(0, 10) : ""),
       ),
       h("p.muted.small", [source, spent].filter(Boolean).join(" · ")),
