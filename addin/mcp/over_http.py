@@ -46,6 +46,12 @@ CALL_BYTES = 2**20
 UNKNOWN_CALL_BYTES = 64 * 2**10
 """The same with a key that the service has not accepted yet."""
 
+WORK_BYTES = 2**20
+"""What a call takes while it is worked on: few of keys that are not known are begun at a time, and the others wait."""
+
+CALLS_AT_LEAST = 8
+"""So many of a caller fit, however small the memory for requests is."""
+
 
 def token_file() -> Path:
     """Return where the token of this account is kept."""
@@ -146,6 +152,7 @@ class Callers:
                 if body is None:
                     body = await read_body(request, limits, account.grow_in_turn)
                 await stack.enter_async_context(tenant.turn())
+                await account.grow_in_turn(min(WORK_BYTES, account.most // CALLS_AT_LEAST))
                 if await request.is_disconnected():
                     raise ClientDisconnect  # while there was no room for it
                 scope["state"]["runner"] = self._runner(tenant)

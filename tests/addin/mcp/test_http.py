@@ -10,6 +10,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from addin.mcp.over_http import CALLS_AT_LEAST
 from tests.addin.commands import environment
 from tests.addin.mcp.agents import refusal_of, result_of
 from tests.addin.serving import address_in, started
@@ -148,6 +149,22 @@ def test_who_has_a_key_is_answered_while_calls_with_unknown_keys_fill_the_room_o
         until(lambda: len(service.running.requests) > before, "the first of them asks the service")
         again = httpx.post(address, json=long, headers=proof(service.key), timeout=60)
         assert (again.status_code, any(each.done() for each in strangers)) == (200, False)
+
+
+def test_few_calls_with_unknown_keys_are_begun_at_a_time(service, tmp_path):
+    call = {**CALL, "params": {"name": "get_signal", "arguments": {"slug": "us-cpi"}}}
+    environ = environment(tmp_path, service, per_user_keys="true", requests_bytes=str(64 * 2**20))
+    with started("mcp", "--http", "--port", "0", environ=environ) as process, ThreadPoolExecutor(24) as threads:
+        address, before = address_in(process), len(service.running.requests)
+        service.running.latency_s = 1.0
+
+        def post(number):
+            return httpx.post(address, json=call, headers=proof(f"ds_{number:040}"), timeout=60).status_code
+
+        strangers = [threads.submit(post, number) for number in range(24)]
+        until(lambda: any(each.done() for each in strangers), "the first of them is answered")
+        assert len(service.running.requests) - before < 2 * CALLS_AT_LEAST
+        assert {each.result() for each in strangers} == {200}
 
 
 def test_a_call_that_is_too_large_is_refused_before_it_is_read(address, token):

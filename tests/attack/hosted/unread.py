@@ -48,6 +48,7 @@ NOTICED_S = 0.05
 """A wait that nobody notices: below that it does not matter how many times as long it is."""
 STAYING_S = 5.0
 AFTERWARDS_S = 60.0
+LOADS_S, GROWS_MIB = 2.0, 1.0
 MIB = 2**20
 
 
@@ -314,7 +315,8 @@ def attack(
     with served(folder, program.command, max_new_keys="100000", max_connections="1000") as place:
         _warm(place, ways)
         with Watch(program, place, found, found.alone_s):
-            time.sleep(min(5.0, afterwards_s))
+            time.sleep(min(STAYING_S, afterwards_s))
+            _wait_until_loaded(place.pid, afterwards_s)
         found.before_mib, found.peak_mib, found.health_s = memory_mib(place.pid), 0.0, 0.0
         with Watch(program, place, found, found.beside_s):
             for kind in kinds:
@@ -325,6 +327,14 @@ def attack(
             time.sleep(0.5)
         found.after_mib = memory_mib(place.pid)
     return found
+
+
+def _wait_until_loaded(pid: int, within_s: float) -> None:
+    """Wait until the memory does not grow any more: what was just started loads libraries in the background."""
+    ends, before = time.monotonic() + within_s, 0.0
+    while time.monotonic() < ends and (held_mib := memory_mib(pid)) - before > GROWS_MIB:
+        before = held_mib
+        time.sleep(min(LOADS_S, within_s))
 
 
 def _warm(place: Served, ways: Sequence[str]) -> None:
