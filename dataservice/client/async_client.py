@@ -374,8 +374,12 @@ class AsyncClient(Endpoints):
         self._reader.evidence.now = profile.evidence
         if profile.evidence.thin_details:
             self._cache.distrust_details()
-        self._cache.sources.recall(profile.evidence.apart, seen_alike=profile.evidence.looks_agree)
+        self._recall_sources(profile)
         self._end_paths(profile.evidence.path_end)
+
+    def _recall_sources(self, profile: Profile) -> None:
+        """Go by what was seen of details and windows: answers of both that are kept are shown as long as they are."""
+        self._cache.sources.recall(profile.evidence.apart, seen_alike=profile.evidence.looks_agree)
 
     async def _go_by_version(self) -> None:
         """Go by what is kept of the version of the service that has just answered in the place of another."""
@@ -411,3 +415,5 @@ class AsyncClient(Endpoints):
                 self._cache.open(scope)
                 if (profile := await self._kept_profile()) is not None and self._reader.evidence.now == NOTHING_SEEN:
                     self._go_by(profile)
+                elif (old := await self._profile.get(self._reader.evidence.now.version, even_old=True)) is not None:
+                    self._recall_sources(old)

@@ -153,6 +153,17 @@ def with_detail(history: History, detail: SignalDetail, at: float) -> History:
     return _replayed(history, later, window, found, at)
 
 
+def with_doubtful(history: History, detail: SignalDetail, at: float) -> History:
+    """The history together with what a detail says of days that it does not know; these are to be pulled again."""
+    window = window_of_detail(detail)
+    unknown = missing((span.window for span in history.spans), window) if window else []
+    at, observations = min([at, *(span.checked_at for span in history.spans)]), history.observations
+    for days in unknown:
+        observations = observations.merged(detail.history.between(days.start, days.end))
+    spans = [*history.spans, *(Span(days, at, at, revised=True) for days in unknown)]
+    return replace(history, observations=observations, spans=tuple(sorted(spans, key=lambda span: span.window.start)))
+
+
 def contradicts(known: SignalDetail, found: SignalDetail, at: float) -> bool:
     """Return whether a newer detail tells another past than an older one did."""
     before = with_detail(History.nothing(), known, at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
@@ -27,9 +28,10 @@ from dataservice.client.cache.recent import (
     recent_of,
     window_of_detail,
     with_detail,
+    with_doubtful,
     with_history,
 )
-from dataservice.client.cache.sources import APART, Sources, agreement, contradicts, meets, shares_rows
+from dataservice.client.cache.sources import APART, Newer, Sources, agreement, contradicts, meets, newer
 from dataservice.client.cache.spans import History
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
 from dataservice.client.cache.vintages_from_cache import vintages_from_cache
@@ -282,29 +284,29 @@ class SignalAnswers(StoredAnswers):
             self._show_windows(slug, detail)
             return history
         if not self.sources.is_alike(slug) and meets(detail.value, history):
-            if contradicts(detail.value, history):
-                return self._contradicted(slug, detail, history)
-            is_bare = not shares_rows(detail.value, history)
-            if not (is_bare and self.sources.all_alike):
+            at = NEVER if detail.fresh_until == NEVER else detail.fetched_at
+            if (later := newer(detail.value, at, history)) is not Newer.NEITHER:
+                return self._contradicted(slug, detail, history, later)
+            if not self.sources.all_alike:
                 return history
-        if detail.fresh_until == NEVER:
-            if not history.spans:
-                return _doubtful(with_detail(history, detail.value, detail.fetched_at))
-            self._correct(slug, detail, history)  # nobody knows which is newer, and there must be one value
-            return history
+        if detail.fresh_until == NEVER:  # nobody knows which is newer, and there must be one value
+            self._correct(slug, detail, history)
+            return with_doubtful(history, detail.value, detail.fetched_at)
         united = with_detail(history, detail.value, detail.fetched_at)
         if history.spans:
             self._correct(slug, detail, united)
         return united
 
-    def _contradicted(self, slug: str, detail: Answer[SignalDetail], history: History) -> History:
-        """What windows told where a detail tells otherwise; which is newer, and of one series, may not be known."""
-        if all(detail.fetched_at > span.checked_at for span in history.spans):
-            return _doubtful(history)
-        days = window_of_detail(detail.value)
-        if all(detail.fetched_at < span.checked_at for span in history.spans if span.window.meets(days)):
-            self._show_windows(slug, detail)  # right whether they are another source or a revision
-        return history
+    def _contradicted(self, slug: str, detail: Answer[SignalDetail], history: History, later: Newer) -> History:
+        """What windows told where a detail tells otherwise: whichever is older is to be asked again before it is used.
+
+        Windows that were asked later, or nobody knows when, are shown in the detail, too: that is right whether they
+        are another source or a revision.
+        """
+        if later is Newer.WINDOWS:
+            self._show_windows(slug, detail, even_doubtful=True)
+            return _doubtful(history) if detail.fresh_until == NEVER else history
+        return _doubtful(history, told_before=detail.fetched_at)
 
     def compare(self, slug: str, history: History, detail: Answer[SignalDetail]) -> None:
         """Learn whether a detail, as it arrived, and what windows told are one series.
@@ -314,18 +316,22 @@ class SignalAnswers(StoredAnswers):
         if history.spans and not self.sources.is_apart(slug) and self._corrected.get(slug) != detail.fetched_at:
             self.sources.learn(slug, agreement(detail.value, detail.fetched_at, history, self.rules))
 
-    def of_windows(self, slug: str, detail: SignalDetail) -> SignalDetail:
-        """The detail with what windows told up to the end of the series; without a history where none did."""
+    def of_windows(self, slug: str, detail: SignalDetail, *, even_doubtful: bool = False) -> SignalDetail:
+        """The detail with what windows told up to the end of the series; without a history where none did.
+
+        `even_doubtful`: what they told is shown even if it is to be asked again.
+        """
         held = self._histories.held(slug)
         span = held.spans[-1] if held and held.spans else None
-        if held is None or span is None or not span.is_open or span.revised:
+        if held is None or span is None or not span.is_open or (span.revised and not even_doubtful):
             return newest_alone(detail)
         return with_history(detail, recent_of(held, span.window))
 
-    def _show_windows(self, slug: str, detail: Answer[SignalDetail]) -> None:
+    def _show_windows(self, slug: str, detail: Answer[SignalDetail], *, even_doubtful: bool = False) -> None:
         """Let the detail in memory show what windows told; it is to be asked again where they do not reach the end."""
-        value = self.of_windows(slug, detail.value)
-        fresh_until = detail.fresh_until if len(value.history) else min(detail.fresh_until, detail.fetched_at)
+        value = self.of_windows(slug, detail.value, even_doubtful=even_doubtful)
+        is_sure = len(self.of_windows(slug, detail.value).history) > 0
+        fresh_until = detail.fresh_until if is_sure else min(detail.fresh_until, detail.fetched_at)
         if value.history != detail.value.history or fresh_until != detail.fresh_until:
             self._corrected[slug] = detail.fetched_at
             answer = msgspec.structs.replace(detail, value=value, fresh_until=fresh_until)
@@ -378,7 +384,7 @@ class SignalAnswers(StoredAnswers):
         united = with_detail(held, detail, at)
         if not self.sources.is_alike(slug):
             if united.revised_at != held.revised_at or contradicts(detail, held):
-                await self._histories.keep(slug, now, lambda known: _doubtful(known, now), held)
+                await self._histories.keep(slug, now, lambda known: _doubtful(known, since=now), held)
             return
         if united.revised_at == held.revised_at:
             self._histories.hold(slug, united)
@@ -480,7 +486,7 @@ class SignalAnswers(StoredAnswers):
         return answer
 
 
-def _doubtful(history: History, since: float | None = None) -> History:
-    """The history, all of which is to be pulled again before it is used; `since` it was seen to be revised."""
-    spans = tuple(replace(span, revised=True) for span in history.spans)
+def _doubtful(history: History, *, told_before: float = math.inf, since: float | None = None) -> History:
+    """The history, of which what was told before a time is to be pulled again; `since` it was seen to be revised."""
+    spans = tuple(replace(span, revised=span.revised or span.pulled_at < told_before) for span in history.spans)
     return replace(history, spans=spans, revised_at=history.revised_at if since is None else since)

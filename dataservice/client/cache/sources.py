@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from enum import Enum, auto
 
 from cachetools import LRUCache
 
@@ -101,9 +103,30 @@ def agreement(detail: SignalDetail, at: float, history: History, rules: Freshnes
 
 
 def contradicts(detail: SignalDetail, history: History) -> bool:
-    """Return whether a detail tells otherwise what windows told, at whatever time they did."""
+    """Return whether a detail tells otherwise what windows told at any time, as far as it is not doubted."""
+    return _differs(detail, history, [days for days, _ in _parts(history)])
+
+
+class Newer(Enum):
+    """Which of two sources that tell otherwise was asked later, where they do."""
+
+    NEITHER = auto()
+    """They tell nothing otherwise."""
+    DETAIL = auto()
+    WINDOWS = auto()
+    """Also where both were: the detail is old somewhere."""
+
+
+def newer(detail: SignalDetail, at: float, history: History) -> Newer:
+    """Which source was asked later where a detail of the time `at` and windows, doubted or not, tell otherwise."""
+    parts = _parts(replace(history, spans=tuple(replace(span, revised=False) for span in history.spans)))
+    if _differs(detail, history, [days for days, told_at in parts if told_at >= at]):
+        return Newer.WINDOWS
+    return Newer.DETAIL if _differs(detail, history, [days for days, _ in parts]) else Newer.NEITHER
+
+
+def _differs(detail: SignalDetail, history: History, days: list[Window]) -> bool:
     found = detail.history.between(window_of_detail(detail).start)
-    days = [days for days, _ in _parts(history)]
     return compared(found, history.observations, days) is Agreement.APART
 
 
@@ -112,11 +135,6 @@ def meets(detail: SignalDetail, history: History) -> bool:
     window = window_of_detail(detail)
     near = Window(day_before(window.start), window.end)
     return bool(window) and any(span.window.meets(near) for span in history.spans)
-
-
-def shares_rows(detail: SignalDetail, history: History) -> bool:
-    """Return whether a detail shows observations of days that windows told, too."""
-    return any(len(detail.history.between(span.window.start, span.window.end)) for span in history.spans)
 
 
 def _parts(history: History) -> list[tuple[Window, float]]:

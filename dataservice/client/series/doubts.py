@@ -140,7 +140,7 @@ async def _compare_newest(pull: SeriesPull, arrived: Pulled) -> None:
     if not (is_up_to_today and pull.seen.may_lack_last) or pull.is_in_place_of_detail:
         return
     with suppress(DataServiceError):  # of some names a service has no detail
-        detail = (await pull.tools.read(pull.signal, pull.context.meter)).value
+        detail = (await pull.read_detail()).value
         if detail.last_day == arrived.arrived.last_day:
             pull.tools.evidence.now = replace(pull.seen, keeps_last=True)
 
@@ -150,7 +150,7 @@ async def _detail_now(pull: SeriesPull) -> Answer[SignalDetail] | None:
     if pull.is_in_place_of_detail:
         return None
     try:
-        found: Answer[SignalDetail] = await pull.tools.read(pull.signal, pull.context.meter)
+        found = await pull.read_detail()
     except NotFoundError:
         return None
     if found.stale_because is not None:

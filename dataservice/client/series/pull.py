@@ -95,6 +95,12 @@ class SeriesPull:
         """Return the error to raise where what came cannot be relied on."""
         return self.tools.sender.refused(error, first_request(self.resource), self.context)
 
+    async def read_detail(self) -> Answer[SignalDetail]:
+        """The signal's detail; what it tells of the past is known from then on."""
+        found: Answer[SignalDetail] = await self.tools.read(self.signal, self.context.meter)
+        self.history = await self.tools.cache.history_at_hand(self.slug, self.tools.clock())
+        return found
+
     async def arrive(self, window: Window, since: date | None, purpose: Purpose) -> Pulled:
         """The pages of a window, and of some days behind it; if they break off, what arrived is kept."""
         seen, is_whole = self.seen, False

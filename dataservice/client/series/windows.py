@@ -169,7 +169,7 @@ async def _compare_reach(pull: SeriesPull, window: Window, *, may_ask: bool) -> 
     found, known = pull.told(window), pull.detail_at_hand
     if known is None and may_ask and not pull.is_in_place_of_detail:
         with suppress(DataServiceError):
-            known = await pull.tools.read(pull.signal, pull.context.meter)
+            known = await pull.read_detail()
     if known is None or not known.is_fresh(pull.tools.clock()) or not len(found) or found.first_day <= window.start:
         return
     shown = valued(known.value.history.between(window.start, day_before(found.first_day)))

@@ -18,7 +18,7 @@ X = SignalResource("x")
 
 
 class World:
-    """A service with a daily series `x` up to the clock's day, in pages of 1,000, with all its endpoints."""
+    """A service whose signals all have one daily series up to the clock's day, in pages of 1,000."""
 
     def __init__(self, days: int = 3_150) -> None:
         self.values = [float(n) for n in range(days)]
@@ -35,7 +35,7 @@ class World:
             for n, value in enumerate(self.values)
         ]
         if not request.url.path.endswith("/observations"):
-            return answer({"slug": "x", "latest": rows[-1], "history": rows[-365:]})
+            return answer({"slug": request.url.path.split("/")[3], "latest": rows[-1], "history": rows[-365:]})
         first, last = request.url.params.get("start", ""), request.url.params.get("end", "9999") + "T99"
         return page([row for row in rows if first <= row["observed_at"] <= last])
 

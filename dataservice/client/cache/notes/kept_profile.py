@@ -22,11 +22,14 @@ class KeptProfile:
         self._clock = clock
         self._learning = asyncio.Lock()
 
-    async def get(self, version: str) -> Profile | None:
-        """The profile, where it still holds and is of the `version` that the service says; None where it says none."""
+    async def get(self, version: str, *, even_old: bool = False) -> Profile | None:
+        """The profile, where it still holds and is of the `version` that the service says; None where it says none.
+
+        `even_old`: whether it holds or not.
+        """
         for name in dict.fromkeys((profile_name(version), profile_name())):
             found = await self._entry(name)
-            if found is not None and found.is_of(version) and found.holds(self._clock()):
+            if found is not None and found.is_of(version) and (even_old or found.holds(self._clock())):
                 return found
         return None
 
