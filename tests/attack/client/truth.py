@@ -38,6 +38,9 @@ from tests.dataservice.client.parts.clocks import Clock
 STEPS_A_WORLD = 400
 """Then a new one begins: series that grow for centuries take long to answer, and find nothing else."""
 
+PROCESSES = 3
+"""Of each key."""
+
 TRIES = 5
 """How often a failing request is tried at most."""
 
@@ -88,17 +91,20 @@ class Attack:
         self.check, self.world = check, World(self.chance, self.clock)
         self.stack = AsyncExitStack()
         self._moves_clocks = clocks
+        for series in self.world.series.values() if clocks else ():
+            series.sources.near_s = math.inf
         self._actions = (*ACTIONS, "clock") if clocks else ACTIONS
         self._shared = SharedStore(kind, redis_url, folder, self.clock)
         self._clients: dict[tuple[str, int], AsyncClient] = {}
-        self._clocks = {(key, number): ProcessClock(self.clock) for key in KEYS for number in range(3)}
+        self._clocks = {(key, number): ProcessClock(self.clock) for key in KEYS for number in range(PROCESSES)}
         self._not_before: dict[tuple[str, int], float] = {}
-        self._shown: set[tuple[str, Any]] = set()
+        self._shown: dict[tuple[str, Any], set[int]] = {}
+        """Which processes have to show an answer once more: who showed it, and who began since."""
         self._first_today = date.max
 
     async def step(self, number: int) -> None:
         """One random step, the one of this `number`."""
-        who = self.chance.choice(KEYS), self.chance.randrange(3)
+        who = self.chance.choice(KEYS), self.chance.randrange(PROCESSES)
         action = self.chance.choice(self._actions)
         self.check.figures[action] += 1
         self.check.where = f"world {self._seed}, step {number}, client {who[0][3]}/{who[1]}, {action}"
@@ -114,10 +120,19 @@ class Attack:
             case "restart" if who in self._clients:
                 await self._clients.pop(who).aclose()
                 self._not_before.pop(who, None)
+                self._forget(*who)
             case "refresh":
                 await self._refresh(who, force=self.chance.random() < 0.5)
             case "clock":
                 self._set_clocks(who)
+
+    def _forget(self, key: str, number: int) -> None:
+        """A process ended: the next one finds in the store what all have shown, and was told nothing itself."""
+        for slug in SLUGS:
+            self.world.series[key, slug].sources.agreed.discard(number)
+        for name, numbers in self._shown.items():
+            if name[0] == key:
+                numbers.add(number)
 
     async def _refresh(self, who: tuple[str, int], *, force: bool) -> None:
         await self._client(*who).refresh(force=force)
@@ -163,35 +178,40 @@ class Attack:
         asked = self.chance.sample(resources, self.chance.randint(1, 3))
         for resource in asked:
             await self._read_one(key, number, resource)
-        shown = []
+        shown: list[list[Observations]] = [[], []]
         for resource in asked:  # what is known after all this is what cells show
-            last = await client.last_known(resource)
-            shown += shown_by(last.value) if last else []
-        self._agree(shown, asked)
+            if last := await client.last_known(resource):
+                shown[last.is_fresh(self._clocks[key, number]())] += shown_by(last.value)
+        self._agree(key, slug, number, shown, asked)
 
     async def _read_one(self, key: str, number: int, resource: Any) -> None:
         check, client, clock = self.check, self._client(key, number), self._clocks[key, number]
         fixed = isinstance(resource, SignalResource) or resource.start is None or resource.start.year == 2023
-        series, before = self.world.series[key, resource.slug], self.world.requests
+        series, before, self.world.asked_by = self.world.series[key, resource.slug], self.world.spent, number
         most = series.most_requests(
             resource, self.clock.now, self.world.today(), self._not_before.get((key, number), NEVER)
         )
-        catalogue_check, most_from_nothing = series.catalogue_check, series.most_from_nothing(resource)
+        revisions, most_from_nothing = series.revisions, series.most_from_nothing(resource)
+        cut_alike = self.world.cut_alike
         try:
             answer = await client.read(resource)
         except DataServiceError:
-            if (key, resource) in self._shown:
+            if number in self._shown.get((key, resource), ()):
                 check.wrong("lost", f"{resource} in mode {self.world.mode}")
             return
         finally:
             if self._moves_clocks:
                 most = most_from_nothing
-            if series.catalogue_check > catalogue_check:
+                if series.sources.have_differed and isinstance(resource, SignalResource):
+                    most += series.most_from_nothing(HistoryResource(resource.slug))
+            most += self.world.cut_alike > cut_alike  # the days beside are asked for until nothing comes
+            if series.revisions > revisions:
                 check.figures["after a revision"] += 1
                 most += series.whole() + 1
-            self._count(resource, self.world.requests - before, most)
+            self._count(resource, self.world.spent - before, most)
         if fixed:
-            self._shown.add((key, resource))
+            waiting = {other for other in range(PROCESSES) if (key, other) not in self._clients}
+            self._shown.setdefault((key, resource), set()).update({number, *waiting})
         if answer.fresh_until - clock() > 900.001 and answer.stale_because is None:
             check.wrong("freshness", f"{resource}: {answer.fresh_until - clock()}")
         self._check_shown(key, resource, answer.value, answer.fetched_at, datetime.fromtimestamp(clock(), UTC).date())
@@ -243,18 +263,29 @@ class Attack:
         else:
             return
         series, days = self.world.series[name], day_numbers(found)
-        old = days[(series.touched_at[days] < fetched_at) & (series.values[days] != found.values)]
+        is_old = (series.touched_at[days] < fetched_at) & (series.values[days] != found.values)
+        if series.sources.have_differed:  # then windows are shown, whenever they told it
+            is_old &= series.sources.values[False][days] != found.values
+        old = days[is_old]
         if len(old):
             self.check.wrong("old", f"{resource}: {len(old)} days from number {old[0]} changed before {fetched_at}")
 
-    def _agree(self, shown: list[Observations], asked: list[Any]) -> None:
-        """No observation has two values at one time."""
-        days = np.concatenate([day_numbers(found) for found in shown] or [np.empty(0, int)])
-        values = np.concatenate([found.values for found in shown] or [np.empty(0)])
-        pairs = np.unique(np.stack([days, values]), axis=1)
-        twice = np.flatnonzero(np.diff(pairs[0]) == 0)
-        if len(twice):
-            self.check.wrong("two values", f"{pairs[:, twice[0] : twice[0] + 2].tolist()}, read in this order: {asked}")
+    def _agree(self, key: str, slug: str, number: int, shown: list[list[Observations]], asked: list[Any]) -> None:
+        """No observation has two values at one time, whatever is `shown`, what is fresh apart from what is old.
+
+        Where no process has seen that detail and windows agree, an answer is of one of them; an old one counts as what
+        was known then.
+        """
+        old, fresh = shown
+        is_one = number in self.world.series[key, slug].sources.agreed
+        for found in [[*old, *fresh]] if is_one else [fresh]:
+            days = np.concatenate([day_numbers(each) for each in found] or [np.empty(0, int)])
+            values = np.concatenate([each.values for each in found] or [np.empty(0)])
+            pairs = np.unique(np.stack([days, values]), axis=1)
+            twice = np.flatnonzero(np.diff(pairs[0]) == 0)
+            if len(twice):
+                both = pairs[:, twice[0] : twice[0] + 2].tolist()
+                self.check.wrong("two values", f"{both}, read in this order: {asked}")
 
 
 def shown_by(value: Any) -> list[Observations]:

@@ -14,7 +14,7 @@ import httpx
 import numpy as np
 import orjson
 
-from dataservice.client import SignalResource
+from dataservice.client import HistoryResource, SignalResource
 from dataservice.observations import Observations
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import quota
@@ -29,6 +29,8 @@ MODES = ("fine", "fine", "fine", "500", "404", "html", "no date", "big", "lost",
 
 LATENCY_S = 0.02
 TTL_S, FULL_PULL_S, LIVE = 900.0, 30 * 86_400.0, 31
+ENOUGH = 6
+"""So many rows that agree show that all do."""
 
 
 def number_of(day: date) -> int:
@@ -52,6 +54,12 @@ class Series:
         """When whole details were told; one that a history shows is of no such time."""
         self.catalogue_check = 0
         """How often an answer contradicted an earlier one."""
+        self.sources = ToldSources()
+
+    @property
+    def revisions(self) -> int:
+        """How often an answer contradicted an earlier one, of either source or of the same."""
+        return self.catalogue_check + self.sources.revisions
 
     @property
     def days(self) -> np.ndarray:
@@ -78,7 +86,10 @@ class Series:
     def most_requests(self, resource: Any, now: float, today: date, not_before: float) -> int:
         """The most requests that reading `resource` needs by the rules of the documentation."""
         if isinstance(resource, SignalResource):
-            return int(not now - TTL_S < self.detail_at or self.detail_at < not_before)
+            if now - TTL_S < self.detail_at and self.detail_at >= not_before:
+                return 0
+            year = HistoryResource(resource.slug, today - timedelta(days=365))  # shown instead where both have differed
+            return 1 + self.sources.have_differed * self.most_requests(year, now, today, not_before)
         first = 0 if resource.start is None else number_of(resource.start)
         is_open = resource.end is None or (today - resource.end).days < 7
         last = DAYS - 1 if is_open else number_of(resource.end)
@@ -86,12 +97,12 @@ class Series:
         known = np.flatnonzero(~np.isnan(self.told))
         live = int(known[-LIVE]) if len(known) > LIVE else 0
         recent = self.asked_at[max(first, live) : last + 1]
-        is_trusted = bool(np.all(now - self.pulled_at[wanted] < FULL_PULL_S))
-        if not is_trusted:
-            gaps = np.diff(np.append(0, now - self.pulled_at[wanted] >= FULL_PULL_S).astype(int))
+        # After a forced refresh a window counts only as far as it is fetched again, all of it.
+        is_due = (now - self.pulled_at[wanted] >= FULL_PULL_S) | (self.asked_at[wanted] < not_before)
+        if np.any(is_due):
+            gaps = np.diff(np.append(0, is_due).astype(int))
             return pages(rows) + int(np.sum(gaps == 1)) + 1
-        is_fresh = bool(np.all(recent > now - TTL_S) and np.all(self.asked_at[wanted] >= not_before))
-        if is_fresh:
+        if np.all(recent > now - TTL_S):
             return 0
         return pages(int(np.sum(~np.isnan(self.values[live:]))))
 
@@ -107,6 +118,43 @@ class Series:
         return pages(len(self.days))
 
 
+class ToldSources:
+    """What the detail of a signal told last, and its windows, to any process: whether they were seen to agree.
+
+    The client takes the two for one series where a process saw that (`docs/contract.md`). Where both came within the
+    time of freshness and differed, its windows are shown, also in the detail.
+    """
+
+    def __init__(self) -> None:
+        self.values = {is_detail: np.full(DAYS, np.nan) for is_detail in (True, False)}
+        self.told_at = {is_detail: np.full(DAYS, NEVER) for is_detail in (True, False)}
+        self.told_to = {is_detail: np.full(DAYS, -1) for is_detail in (True, False)}
+        self.agreed: set[int] = set()
+        """Processes that were told the same by both, and nothing else by one of them since."""
+        self.have_differed = False
+        self.revisions = 0
+        """How often one of them told another past than it did before."""
+        self.near_s = TTL_S
+        """Within this time both are to tell the same; any time where clocks are set."""
+
+    def tell(self, span: slice, values: np.ndarray, process: int, now: float, *, is_detail: bool) -> None:
+        """Note what one of them told a process, and compare it with the other."""
+        known = np.flatnonzero(~np.isnan(self.values[is_detail][span]))[:-1]
+        self.revisions += bool(np.any(self.values[is_detail][span][known] != values[span][known]))
+        self.values[is_detail][span] = values[span]
+        self.told_at[is_detail][span], self.told_to[is_detail][span] = now, process
+        days = np.arange(DAYS)[span]
+        days = days[now - self.told_at[not is_detail][days] <= self.near_s]
+        one, other = self.values[True][days], self.values[False][days]
+        newest = min((int(days[~np.isnan(each)][-1]) for each in (one, other) if not np.isnan(each).all()), default=0)
+        past = days < newest
+        if not np.array_equal(one[past], other[past], equal_nan=True):
+            self.have_differed = True
+            self.agreed.clear()
+        elif np.sum(past & ~np.isnan(one) & (self.told_to[not is_detail][days] == process)) >= ENOUGH:
+            self.agreed.add(process)
+
+
 def pages(rows: int) -> int:
     """The requests that so many rows take: each page after the first begins with a known one."""
     return 1 + -(-max(0, rows - PAGE) // (PAGE - 1))
@@ -119,6 +167,12 @@ class World:
         self.chance, self.clock = chance, clock
         self.mode = "fine"
         self.requests = 0
+        self.refused = 0
+        """Requests that were answered 429: they cost nothing."""
+        self.cut_alike = 0
+        """Windows that have as many rows, or span as many years, as services cut windows to (`docs/contract.md`)."""
+        self.asked_by = 0
+        """The process that asks."""
         self._meaning: list[tuple[int, int]] = []
         """Of every value there ever was: the number of its series, and its day."""
         self.series = {(key, slug): Series() for key in KEYS for slug in SLUGS}
@@ -160,6 +214,11 @@ class World:
                 return f"{FIRST + timedelta(days=day)} is {value}, which is {meant}"
         return ""
 
+    @property
+    def spent(self) -> int:
+        """The requests that cost something."""
+        return self.requests - self.refused
+
     def answer(self, request: httpx.Request) -> httpx.Response:
         self.requests += 1
         self.clock.advance(LATENCY_S)  # no two answers have one time
@@ -172,6 +231,7 @@ class World:
             case "500" | "404":
                 return httpx.Response(int(mode), json={"error": "no"}, headers=quota())
             case "429":
+                self.refused += 1
                 return httpx.Response(429, json={"error": "slower"}, headers={**quota(), "retry-after": "30"})
             case "html":
                 return httpx.Response(200, text="<html>", headers=quota())
@@ -188,6 +248,8 @@ class World:
             data = _broken(mode, data)
         elif is_whole:
             series.tell(int(told[0]), DAYS - 1, self.clock())
+            span = slice(int(told[0]), DAYS)
+            series.sources.tell(span, series.values, self.asked_by, self.clock(), is_detail=True)
             series.detail_at = self.clock()
             series.details_at.add(self.clock())
         pagination = {"limit": PAGE, "offset": 0, "total": total}
@@ -198,10 +260,21 @@ class World:
         last = min(DAYS, number_of(date.fromisoformat(params["end"]))) if "end" in params else DAYS
         days = series.days
         found = days[(days >= first) & (days <= last)]
+        self.cut_alike += looks_cut(found)
         if self.mode in {"fine", "breaks off"}:
             rest = len(found) > PAGE
-            series.tell(max(0, first), int(found[PAGE - 1]) - 1 if rest else last - 1, self.clock())
+            first, last = max(0, first), int(found[PAGE - 1]) - 1 if rest else last - 1
+            series.tell(first, last, self.clock())
+            span = slice(first, last + 1)
+            series.sources.tell(span, series.values, self.asked_by, self.clock(), is_detail=False)
         return found[:PAGE], len(found)
+
+
+def looks_cut(days: np.ndarray) -> bool:
+    """Return whether rows of these days are as many, or span as many years, as services cut windows to."""
+    span = int(days[-1] - days[0]) if len(days) > 1 else 0
+    spans_years = any(-3 <= span - round(365.25 * years) <= 3 for years in (1, 2, 3, 5, 10))
+    return spans_years or len(days) in {50, 100, 200, 250, 300, 365, 500, 1_000}
 
 
 def _broken(mode: str, data: Any) -> Any:
