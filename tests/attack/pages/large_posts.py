@@ -1,23 +1,26 @@
 """Large posts to a backend in a process of its own: how long `/health` takes meanwhile, and what memory they leave.
 
 `python -m tests.attack.pages.large_posts` posts 33 MB bodies of every shape, which are refused; with `--accepted`
-bodies below every limit, which are worked on: each alone, and four at once.
+bodies below every limit, which are worked on: each alone, and four at once; with `--books` workbooks, of which the cost
+is asked.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -103,6 +106,32 @@ def accepted_bodies() -> dict[str, Callable[[], bytes]]:
     }
 
 
+def books() -> dict[str, Callable[[], bytes]]:
+    """Workbooks that cost much to read, by what they hold."""
+    wide = " ".join(f"+N{number}" for number in range(150))
+    column = {"top": 0, "left": 0, "values": [["x"]] * 200_000, "formulas": [[None]] * 200_000, "spilled": False}
+    chained = {**column, "values": [["x"]] * 60_000, "formulas": [[f"=A{n}&B{n}"] for n in range(2, 60_002)]}
+    blocks = [{**column, "top": 2 * n, "values": [["x"]], "formulas": [[None]]} for n in range(60_000)]
+    names = {f"N{number}": f"=DS.SIGNAL(A{number + 1}){wide}" for number in range(150)}
+    return {
+        "50,000 cells of names": lambda: _book([f"=DS.SIGNAL(A{n})" for n in range(1, 50_001)], [column]),
+        "10,000 names": lambda: _book([f'=DS.SIGNAL("no-{n}")' for n in range(10_000)]),
+        "10,000 shapes": lambda: _book([f"=IF({'A1+' * (n % 60)}{n},DS.SIGNAL({n}),{n})" for n in range(10_000)]),
+        "long formulas": lambda: _book([f"={'1+' * 7_000}DS.SIGNAL({n})" for n in range(1_000)]),
+        "areas over each other": lambda: _book([f"=DS.SIGNAL(A1:A{n})" for n in range(1, 30_001)], [column]),
+        "rows of a sheet": lambda: _book([f"=DS.SIGNAL({n}:{n + 9})" for n in range(1, 30_001)], [column]),
+        "cells that rest on cells": lambda: _book([f"=DS.SIGNAL(A{n})" for n in range(1, 30_001)], [chained]),
+        "cells apart": lambda: _book([f"=DS.SIGNAL(A{n}:A60000)" for n in range(1, 10_001)], blocks),
+        "names that use each other": lambda: _book([f"=N{n % 150}+{n}" for n in range(10_000)], names=names),
+    }
+
+
+def _book(formulas: list[str], cells: Sequence[Any] = (), names: Mapping[str, str] | None = None) -> bytes:
+    placed = {str(16_384 * row + 16_383): formula for row, formula in enumerate(formulas)}
+    sheet = {"name": "Sheet1", "rows": 1_000_000, "formulas": placed, "others": {}, "cells": cells}
+    return json.dumps({"sheets": [sheet], "names": names or {}}).encode()
+
+
 FIELDS = (b"value", b"observed_at", b"previous", b"change", b"pct_change", b"name", b"unit", b"category", b"source")
 
 
@@ -120,16 +149,15 @@ def memory_bytes(pid: int) -> int:
     return pages * 4096
 
 
-def posted(url: str, file: Path) -> int:
+def posted(url: str, file: Path, path: str) -> int:
     """The status of posting a file, sent by another process, so that it does not disturb whoever watches."""
     code = (
         "import sys, httpx\nfrom pathlib import Path\n"
         "content = Path(sys.argv[2]).read_bytes()\n"
         "headers = {'content-type': 'application/json'}\n"
-        "url = sys.argv[1] + '/functions/call'\n"
-        "print(httpx.post(url, content=content, headers=headers, timeout=300, trust_env=False).status_code)"
+        "print(httpx.post(sys.argv[1], content=content, headers=headers, timeout=300, trust_env=False).status_code)"
     )
-    arguments = [sys.executable, "-c", code, url, str(file)]
+    arguments = [sys.executable, "-c", code, url + path, str(file)]
     return int(subprocess.run(arguments, capture_output=True, text=True, check=True).stdout)
 
 
@@ -157,11 +185,11 @@ def service_process(database: Path) -> Iterator[str]:
         process.communicate()
 
 
-def watch(url: str, pid: int, files: list[Path]) -> str:
+def watch(url: str, pid: int, files: list[Path], path: str = "/functions/call") -> str:
     """Post the files at the same time; what that did."""
     before, health, began = memory_bytes(pid), Health(url), time.perf_counter()
     with health.watched(), ThreadPoolExecutor(len(files)) as pool:
-        status = set(pool.map(lambda file: posted(url, file), files))
+        status = set(pool.map(lambda file: posted(url, file, path), files))
     took_s, grown = time.perf_counter() - began, memory_bytes(pid) - before
     return (
         f"{len(files)} x {files[0].stat().st_size / 1e6:5.1f} MB -> {status} in {took_s:5.2f} s; /health at worst "
@@ -180,8 +208,9 @@ def refused(folder: Path, size: int) -> None:
             print(f"{name:28} {watch(url, pid, [file])}", flush=True)  # noqa: T201
 
 
-def accepted(folder: Path, only: str) -> None:
+def accepted(folder: Path, only: str, *, is_book: bool) -> None:
     """Post each body that is accepted, alone and then four different ones of its kind at once."""
+    path = "/functions/book/cost" if is_book else "/functions/call"
     write_sample(folder / "sample")
     with Store(folder / "service.db") as store:
         import_directory(store, folder / "sample")
@@ -192,14 +221,14 @@ def accepted(folder: Path, only: str) -> None:
     ):
         httpx.post(f"{url}/functions/call", json={"calls": [["SIGNALS"], ["SIGNAL", "us-cpi"]]}, trust_env=False)
         print(f"{'nothing':28} /health at worst {idle(url) * 1000:.1f} ms")  # noqa: T201
-        for name, made in accepted_bodies().items():
+        for name, made in (books() if is_book else accepted_bodies()).items():
             if only not in name:
                 continue
             files = [folder / f"body{number}.json" for number in range(4)]
             for number, file in enumerate(files):  # other texts, so that none is found in the cache
                 file.write_bytes(made().replace(b'"SIGNAL', b" " * number + b'"SIGNAL'))
-            print(f"{name:28} {watch(url, pid, files[:1])}", flush=True)  # noqa: T201
-            print(f"{'':28} {watch(url, pid, files)}", flush=True)  # noqa: T201
+            print(f"{name:28} {watch(url, pid, files[:1], path)}", flush=True)  # noqa: T201
+            print(f"{'':28} {watch(url, pid, files, path)}", flush=True)  # noqa: T201
 
 
 def idle(url: str) -> float:
@@ -215,11 +244,12 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--bytes", type=int, default=33_000_000)
     options.add_argument("--accepted", action="store_true", help="bodies that are worked on, not refused ones")
+    options.add_argument("--books", action="store_true", help="workbooks, which are worked on")
     options.add_argument("--only", default="", help="only accepted bodies whose name contains this")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        if given.accepted:
-            accepted(Path(name), given.only)
+        if given.accepted or given.books:
+            accepted(Path(name), given.only, is_book=given.books)
         else:
             refused(Path(name), given.bytes)
 
