@@ -22,6 +22,12 @@ MOST_DEEP = 10
 MOST_VISITS = 3_000_000
 """Cells that are looked at for one book, one in several areas several times: about a second's work."""
 
+MOST_COLUMNS = 500_000
+"""Columns of areas that are looked through for cells to ask for, one in several areas several times."""
+
+MOST_VALUES = 1_000_000
+"""Values in the arguments of all calls together; of what has more, only the lower bound of its cost is told."""
+
 WIDE = 100
 """Areas with more rows or columns than this are not searched for formulas of ours: there may be some."""
 
@@ -64,7 +70,7 @@ class OpenFormulas:
         self._used_names: dict[tuple[tuple[str, ...], int], list[str]] = {}
         self._settled: dict[tuple[int, int], bool] = {}
         self._settled_zones: dict[Zone, bool] = {}
-        self._visits = MOST_VISITS
+        self._visits, self._values_left = MOST_VISITS, MOST_VALUES
 
     @property
     def count(self) -> int:
@@ -98,13 +104,12 @@ class OpenFormulas:
         async for part in in_turns(everywhere):
             for sheet, formula in part:
                 zones |= dict.fromkeys(filter(None, (self._zone(each, sheet) for each in self._areas(formula))))
-        looked_at = []
+        looked_at, room = [], MOST_COLUMNS
         for zone in zones:
-            self._visits -= zone.right - zone.left + 1
-            if self._visits >= 0 and zone.size <= MOST_CELLS:
+            room -= zone.right - zone.left + 1
+            if room >= 0 and zone.size <= MOST_CELLS:
                 looked_at.append(zone)
-        self._visits = MOST_VISITS
-        return self._cells.unread(looked_at)
+        return await self._cells.unread(looked_at)
 
     def _areas(self, formula: str) -> Sequence[ReferredArea]:
         return self._readings.read(formula).areas
@@ -226,8 +231,8 @@ class OpenFormulas:
 
     def _values(self, referred: ReferredArea, sheet: int) -> list[list[Scalar]]:
         zone = self._settled_zone(referred, sheet)
-        self._visits -= 0 if zone is None else zone.size
-        if zone is None or self._visits < 0:
+        self._values_left -= 0 if zone is None else zone.size
+        if zone is None or self._values_left < 0:
             raise KeyError(referred)
         rows = self._cells.rows(zone)
         if referred.area.last_row - referred.area.first_row >= LONG_RANGE_ROWS:

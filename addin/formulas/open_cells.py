@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from addin.formulas.areas import Area
 from addin.protocol.messages import CellBlock, OpenBook, Scalar, WantedCells
+from udfs.engine import in_turns
 
 MOST_CELLS = 300_000
 """Cells that a host is asked for; of a workbook with more, only the lower bound of its cost is told."""
@@ -127,19 +128,21 @@ class OpenCells:
             columns.append(values)
         return [list(row) for row in zip(*columns, strict=True)]
 
-    def unread(self, zones: Iterable[Zone]) -> list[WantedCells]:
+    async def unread(self, zones: Sequence[Zone]) -> list[WantedCells]:
         """The cells of zones that were not handed over, in columns, as many as are asked for at all."""
         spans: defaultdict[tuple[int, int], set[tuple[int, int]]] = defaultdict(set)
-        for zone in zones:
-            for column in range(zone.left, zone.right + 1):
-                spans[zone.sheet, column].add((zone.top, zone.bottom))
+        async for part in in_turns(zones, 1):
+            for zone in part:
+                for column in range(zone.left, zone.right + 1):
+                    spans[zone.sheet, column].add((zone.top, zone.bottom))
         room, wanted = MOST_CELLS - self._count, list[WantedCells]()
-        for (sheet, column), each in spans.items():
-            for top, bottom in _joined(sorted(each)):
-                for piece, first, last in self._parts(Zone(sheet, top, bottom, column, column), column):
-                    room -= last - first + 1 if piece is None else 0
-                    if piece is None and room >= 0:
-                        wanted.append(WantedCells(sheet, first, last, column, column))
+        async for columns in in_turns(list(spans.items())):
+            for (sheet, column), each in columns:
+                for top, bottom in _joined(sorted(each)):
+                    for piece, first, last in self._parts(Zone(sheet, top, bottom, column, column), column):
+                        room -= last - first + 1 if piece is None else 0
+                        if piece is None and room >= 0:
+                            wanted.append(WantedCells(sheet, first, last, column, column))
         return wanted
 
     def _parts(self, zone: Zone, column: int) -> Iterator[tuple[_Piece | None, int, int]]:

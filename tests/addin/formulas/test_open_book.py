@@ -7,7 +7,7 @@ import time
 import msgspec
 import pytest
 
-from addin.formulas.open_book import MOST_VISITS, OpenFormulas
+from addin.formulas.open_book import MOST_VALUES, MOST_VISITS, OpenFormulas
 from addin.formulas.open_cells import LONG_RANGE_ROWS, MOST_CELLS
 from addin.protocol.messages import MAX_COLUMNS, CellBlock, OpenBook, OpenSheet, WantedCells
 
@@ -156,6 +156,20 @@ def test_cells_in_rows_of_different_lengths_are_refused():
     ):
         with pytest.raises(ValueError, match=r"shorter|longer|differ"):
             read(book("=DS.SIGNAL(A1)", cells=[CellBlock(0, 0, values, formulas, spilled=False)]))
+
+
+def test_of_more_values_than_are_looked_at_only_a_lower_bound_is_known():
+    rows = 1_000
+    formulas = [f"=DS.SIGNAL(A1:A{rows - number})" for number in range(rows)]
+    calls, _, is_open = planned(*formulas, cells=[column(*["x"] * rows)])
+    assert (len(calls), is_open) == (rows, False)
+    calls, _, is_open = planned(
+        *formulas,
+        *(f"=DS.SIGNAL(B1:C{rows - number})" for number in range(rows)),
+        cells=[CellBlock(0, 0, [["x"] * 3] * rows, [[None] * 3] * rows, spilled=False)],
+    )
+    assert is_open
+    assert sum(len(rows) * len(rows[0]) for _, rows in calls if isinstance(rows, list)) <= MOST_VALUES
 
 
 def test_hostile_books_are_read_in_a_bounded_time():
