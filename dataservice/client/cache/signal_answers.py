@@ -480,6 +480,9 @@ class SignalAnswers(StoredAnswers):
                 notes.absent_at = now
             self.memory.drop_family(windows_of(resource.slug))  # they were cut without this detail
             if held is not None:
+                if notes.history_at != now:  # windows may have been told since to who asked for this detail
+                    held = (await self._histories.load(resource.slug)).dated(now)
+                    self._histories.hold(resource.slug, held)
                 self._united(resource.slug, held, cast("Answer[SignalDetail]", answer))
             corrected_one = cast("Answer[T]", self.memory.get(resource) or answer)
             return msgspec.structs.replace(corrected_one, source=answer.source)

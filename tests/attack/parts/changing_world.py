@@ -130,7 +130,7 @@ class ToldSources:
         self.told_at = {is_detail: np.full(DAYS, NEVER) for is_detail in (True, False)}
         self.told_to = {is_detail: np.full(DAYS, -1) for is_detail in (True, False)}
         self.agreed: set[int] = set()
-        """Processes that were told the same by both, and nothing else by one of them since."""
+        """Processes that were told the same of all days that both reach, and not since what differs."""
         self.have_differed = False
         self.revisions = 0
         """How often one of them told another past than it did before."""
@@ -143,15 +143,16 @@ class ToldSources:
         self.revisions += bool(np.any(self.values[is_detail][span][known] != values[span][known]))
         self.values[is_detail][span] = values[span]
         self.told_at[is_detail][span], self.told_to[is_detail][span] = now, process
-        days = np.arange(DAYS)[span]
-        days = days[now - self.told_at[not is_detail][days] <= self.near_s]
+        days = np.flatnonzero(np.isfinite(self.told_at[True]) & np.isfinite(self.told_at[False]))
         one, other = self.values[True][days], self.values[False][days]
         newest = min((int(days[~np.isnan(each)][-1]) for each in (one, other) if not np.isnan(each).all()), default=0)
-        past = days < newest
-        if not np.array_equal(one[past], other[past], equal_nan=True):
+        differ = (days < newest) & (one != other) & ~(np.isnan(one) & np.isnan(other))
+        near = np.abs(self.told_at[True][days] - self.told_at[False][days]) <= self.near_s
+        both = (self.told_to[True][days] == process) & (self.told_to[False][days] == process)
+        if np.any(differ & near):
             self.have_differed = True
             self.agreed.clear()
-        elif np.sum(past & ~np.isnan(one) & (self.told_to[not is_detail][days] == process)) >= ENOUGH:
+        elif not np.any(differ) and np.sum((days < newest) & ~np.isnan(one) & both) >= ENOUGH:
             self.agreed.add(process)
 
 

@@ -96,3 +96,15 @@ async def test_a_detail_that_is_asked_for_beside_windows_shows_the_newest_row_th
         assert len(world.service.requests) > sent + 1
         assert at((await client.last_known(X)).value.history, world.day(1)) == REVISED
         assert at((await client.last_known(WHOLE)).value, world.day(1)) == REVISED
+
+
+async def test_a_detail_that_another_process_asked_for_is_compared_with_the_windows_that_were_told_to_that_one():
+    clock, world, store = Clock(), World(), MemoryStore()
+    async with world.service.client(clock, store=store) as client, world.service.client(clock, store=store) as other:
+        await client.read(FIVE_YEARS)
+        clock.advance(60)
+        world.values[-5] = REVISED
+        await other.refresh(force=True)
+        await other.read(FIVE_YEARS)
+        await other.read(X)
+        assert at((await client.read(X)).value.history, world.day(5)) == REVISED
