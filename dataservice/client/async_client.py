@@ -413,7 +413,10 @@ class AsyncClient(Endpoints):
                     self._breaker.tier_told(told)
                 self._sender.pacer.open(scope)
                 self._cache.open(scope)
-                if (profile := await self._kept_profile()) is not None and self._reader.evidence.now == NOTHING_SEEN:
+                profile = await self._profile.get(self._reader.evidence.now.version, even_old=True)
+                if profile is None:
+                    return
+                if profile.holds(self._clock()) and self._reader.evidence.now == NOTHING_SEEN:
                     self._go_by(profile)
-                elif (old := await self._profile.get(self._reader.evidence.now.version, even_old=True)) is not None:
-                    self._recall_sources(old)
+                else:
+                    self._recall_sources(profile)
