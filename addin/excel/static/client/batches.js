@@ -15,7 +15,7 @@ const MOST_TURNS = 10_000;
  * So many calls do not wait for those that Excel still makes: they are answered meanwhile. Each further batch of the same
  * recalculation may hold twice as many: a post takes the page some milliseconds, however small it is.
  */
-const FIRST_CALLS = 5_000;
+const FIRST_CALLS = 10_000;
 
 /** What stands around the calls in a batch's JSON. */
 const ENVELOPE_BYTES = 16;
