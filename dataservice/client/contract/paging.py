@@ -99,6 +99,8 @@ class Pulled:
     """How many there are, as the page before told it."""
     is_unclear: bool = False
     """Whether its last page counts as many as the one before it, which both readings of a total would have so."""
+    is_end_shown: bool = False
+    """Whether the last page, which was asked for from the last row on, brought no other."""
     problem: str = ""
     """What contradicts that all of what is told to be there has come; then nothing of it is to be relied on."""
 
@@ -155,6 +157,7 @@ class Pulled:
             longest=max(self.longest, page.rows),
             counted=(counted := _counted(page, position)),
             is_unclear=counted is not None and self.counted is not None and self.counted.is_all_behind(counted, asked),
+            is_end_shown=not is_new and len(found) == 1 and found.last_day == position.start,
         )
         done = replace(result, next=_look_back(result) if _may_be_cut(result, page, evidence) else None)
         if (is_new or not position.behind) and self._may_lack_last(page, position, evidence):

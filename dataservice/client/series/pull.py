@@ -154,7 +154,7 @@ class SeriesPull:
             return
         found = await self._compared(pulled, days)
         if len(found) or purpose is not Purpose.BESIDE:
-            days = await self._shown_of(days, found, pulled.arrived)
+            days = await self._shown_of(days, found, pulled)
             await self.keep(days, found, is_look=purpose is not Purpose.CHECK)
 
     async def _compared(self, pulled: Pulled, days: Window) -> Observations:
@@ -169,17 +169,20 @@ class SeriesPull:
             return found
         return cache.shown_by_detail(self.slug, days, found, now, lacks_last=self.seen.keeps_last is False)
 
-    async def _shown_of(self, days: Window, found: Observations, arrived: Observations) -> Window:
+    async def _shown_of(self, days: Window, found: Observations, pulled: Pulled) -> Window:
         """The days that are known by what was found of them: where it looks cut, what was left out is not.
 
-        What is known of the days that were left out is doubtful from now on.
+        What is known of the days that were left out is doubtful from now on. Behind the last row nothing was where a
+        page was asked for from there on.
         """
-        self.looks_cut = self._is_cut(days, found, arrived)
+        self.looks_cut = self._is_cut(days, found, pulled.arrived)
         if not self.looks_cut:
             return days
         told = self.by_windows.observations
         for rest in left_out(days, found, told.merged(found), self.tools.today):
             is_before = rest.start == days.start
+            if not is_before and pulled.is_end_shown:
+                continue
             days = Window(found.first_day, days.end) if is_before else Window(days.start, found.last_day)
             if len(told.between(rest.start, rest.end)):
                 await self._learn(partial(doubted, window=rest))
