@@ -18,9 +18,11 @@ import tempfile
 import time
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Callable
 from contextlib import AsyncExitStack, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -56,6 +58,8 @@ DAYS = 6_000
 FIRST = 30
 """The first day with an observation: so that no series spans just five or ten years, to which services cut windows."""
 GONE = "gone"
+NO_VALUE = {None, GONE}
+"""A row without a value in place of none is the same (`docs/contract.md`)."""
 ROUNDED_S = 1e-5
 """What is lost where times are rounded, and where two looks at one moment are told apart."""
 STEPS_S = (-3_600.0, -60.0, -4.0, -0.5, 0.5, 60.0)
@@ -88,12 +92,14 @@ class Life:
     states: dict[int, list[State]] = field(default_factory=dict)
 
     def look(self, now: float, low: int, high: int, found: dict[int, Any], source: str) -> None:
+        if high < low:  # no day that was wanted: only those beside them were asked for
+            return
         now = max(now, max(self.last_look[low : high + 1]))  # it came after those, even if the clock was set back since
         newest = max(self.states, default=0)
         for day in {*found, *(day for day in self.states if low <= day <= high)}:
             states = self.states.setdefault(day, [])
             before, after = states[-1].value if states else GONE, found.get(day, GONE)
-            if before != after:
+            if before != after and not {before, after} <= NO_VALUE:
                 own = [state.value for state in states if state.source == source]
                 is_first = self.last_look[day] == -math.inf or day > newest
                 is_own = bool(own) and (own[-1] != after or states[-1].source == source)
@@ -121,6 +127,8 @@ class World:
         """Whose last window goes on. None breaks off: whether its first page begins where asked is not known."""
         self._start: dict[tuple[str, str], str] = {}
         """The first day of the last window: one that fails is asked for without it, and counts as begun there."""
+        self._unplaced: list[Callable[[], None]] = []
+        """The looks of such windows: whether one counts shows the next request, and so the end of the read."""
         self._numbers = count(1)
         self.values: dict[tuple[str, str], dict[int, Any]] = {}
         self.lives = {(key, slug): Life() for key in KEYS for slug in SLUGS}
@@ -152,6 +160,12 @@ class World:
             case "vanish" if len(days) > 20:
                 del values[self.chance.choice(recent)]
 
+    def read_ended(self, *, is_kept: bool) -> None:
+        """Count what could not be placed before, if the read kept what came."""
+        for look in self._unplaced if is_kept else ():
+            look()
+        self._unplaced.clear()
+
     def answer(self, request: httpx.Request) -> httpx.Response:
         self.requests += 1
         key, parts = request.headers["authorization"].removeprefix("Bearer "), request.url.path.split("/")
@@ -175,7 +189,12 @@ class World:
             whole = is_whole(Observations.from_columns(times, [0.0] * len(days)))
             low, high = 0 if whole else days[0], DAYS - 1
         source = "window" if len(parts) > 4 else "detail"
-        life.look(self.clock.now, low, high, {day: values[day] for day in days if low <= day <= high}, source)
+        told = {day: values[day] for day in days if low <= day <= high}
+        look = partial(life.look, self.clock.now, low, high, told, source)
+        if source == "window" and "start" not in request.url.params:
+            self._unplaced.append(look)
+        else:
+            look()
         rows = [{"observed_at": f"{day_of(day)}T00:00:00Z", "value": values[day]} for day in days]
         data: Any = rows if len(parts) > 4 else {"slug": parts[3], "latest": rows[-1], "history": rows}
         pagination = {"limit": 1_000, "offset": 0, "total": total}
@@ -256,10 +275,12 @@ class Attack:
         ]
         if self.chance.random() < 0.3:
             await client.refresh(force=self.chance.random() < 0.5)
+        is_kept = False
         try:
-            await client.read(self.chance.choice(resources))
+            is_kept = (await client.read(self.chance.choice(resources))).stale_because is None
         except DataServiceError:
             self.figures["failed reads"] += 1
+        self.world.read_ended(is_kept=is_kept)
 
     async def _ask(self) -> None:
         self.figures["questions"] += 1
@@ -290,9 +311,9 @@ class Attack:
             if first <= moment or error.first_look != first_look:
                 self._wrong(f"{asked}: {error}, first look at {first}")
             return
-        told = {(each.date() - ORIGIN).days: None if math.isnan(value) else value for each, value in found}
+        told = {(each.date() - ORIGIN).days: value for each, value in found if not math.isnan(value)}
         known = {each: life.at(each, moment) for each in life.states if low <= each <= high}
-        expected = {each: state for each, state in known.items() if state != GONE}
+        expected = {each: state for each, state in known.items() if state not in NO_VALUE}
         if first > moment or told != expected:
             self._wrong(f"{asked}: {told} instead of {expected}, first look at {first}")
 
@@ -317,6 +338,7 @@ class Attack:
     async def _ask_life(self, client: AsyncClient, life: Life, slug: str, day: int) -> None:
         frame = await client.revisions(slug, day_of(day))
         told = [(value_of(row.value), time_of(row.first_seen), time_of(row.not_before)) for row in frame.itertuples()]
+        told = [each for n, each in enumerate(told) if each[0] is not None or (n and told[n - 1][0] is not None)]
         # when a look was is as uncertain as the clock: which of two came later shows only where both are remembered
         unsure_s = self.most_set_back_s + ROUNDED_S
         expected = told_of(life.states.get(day, []), told, unsure_s)
