@@ -124,7 +124,13 @@ PLAN = [
         200,
         is_alone=True,
     ),
-    Planned("A deploy by the operations page, on an empty machine", "hosted.operated.first_deploy", "--deploys", 1, 90),
+    Planned(
+        "A deploy and a restore by the operations page, on empty machines",
+        "hosted.operated.first_deploy",
+        "--deploys",
+        1,
+        90,
+    ),
     Planned(
         "Mornings foretold by few, and what Prometheus counts",
         "hosted.operated.mornings",
