@@ -399,6 +399,7 @@ class AsyncClient(Endpoints):
     def _set_back(self, seconds: float) -> None:
         """The clock was set back: date anew what it has dated so far, and block nothing until it catches up."""
         self._cache.set_back(seconds)
+        self._sender.pacer.set_back(seconds)
         self._breaker.reset()
 
     async def _open(self) -> None:

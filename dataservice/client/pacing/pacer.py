@@ -96,6 +96,15 @@ class Pace(msgspec.Struct, frozen=True):
         """Return how many requests may be sent together."""
         return max(1, int(BURST_S / self.gap_s)) if self.gap_s else 1
 
+    def wait_s(self, now: float) -> float:
+        """Return for how long nothing may be sent; a time that no service asks for is of a clock that was set back."""
+        return believed(max(0.0, self.not_before - now)) or 0.0
+
+    def earlier(self, seconds: float) -> Pace:
+        """The same by a clock that is behind by so much."""
+        before, learned_at = (at and at - seconds for at in (self.not_before, self.learned_at))
+        return msgspec.structs.replace(self, not_before=before, learned_at=learned_at)
+
     def is_known(self, now: float) -> bool:
         """Return whether it still says something."""
         return abs(now - self.learned_at) < (KEPT_S if self.gap_s else OPEN_S)
@@ -222,6 +231,17 @@ class Pacer:
         """Share the pace with all processes that use the same store for the key that `scope` names."""
         self._scope = scope
 
+    def set_back(self, seconds: float) -> None:
+        """The clock was set back by so much: what was to be waited for is as far away as before."""
+        self.pace = self.pace.earlier(seconds)
+        self._next_at -= seconds
+        self._others_at -= seconds
+        self._looked_at -= seconds
+        self._adopted_at -= seconds
+        self._told_at -= seconds
+        self._refused_at = None if self._refused_at is None else self._refused_at - seconds
+        self._accepted = deque((at - seconds for at in self._accepted), maxlen=REMEMBERED)
+
     async def turn(self) -> None:
         """Wait until one more request may be sent."""
         if self._is_known and self._refused_at is None and not self.pace.gap_s and not self.pace.not_before:
@@ -317,6 +337,8 @@ class Pacer:
         is_newer = found.learned_at >= self.pace.learned_at or (found.gap_s and not self.pace.gap_s)
         if not found.is_known(self._clock()) or not is_newer:
             return False
+        if found.learned_at > self._looked_at:  # by a clock that is ahead, or was: it is now at the latest
+            found = found.earlier(found.learned_at - self._looked_at)
         if found.gap_s != self.pace.gap_s:
             self._good = self._answered = self._refused = 0
         found = msgspec.structs.replace(found, not_before=max(found.not_before, self.pace.not_before))
@@ -330,8 +352,8 @@ class Pacer:
             if self._under_way() and now < self._refused_at + SETTLED_S:
                 return POLL_S  # what else was taken is known when all answers are there
             await self._learn(now)
-        if now < self.pace.not_before:
-            return self.pace.not_before - now
+        if wait_s := self.pace.wait_s(now):
+            return wait_s
         if not self.pace.gap_s:
             return 0.0
         if self._tokens:

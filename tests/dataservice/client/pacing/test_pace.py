@@ -77,3 +77,23 @@ async def test_nobody_else_finds_out_before_the_first_has_drawn_its_conclusion(t
 def test_the_reset_of_a_limit_may_be_told_in_three_ways_and_never_shuts_a_service_out_for_good(reset, waits_s):
     told = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": reset}
     assert told_wait_s(told, now=1_786_994_400.0) == waits_s
+
+
+@pytest.mark.parametrize("seconds", [60.0, 3_600.0, 400 * 86_400.0])
+@pytest.mark.parametrize("is_told", [True, False], ids=["seen", "in another process"])
+async def test_a_clock_that_is_set_back_makes_nobody_wait_for_longer(tmp_path, seconds, is_told):
+    clock = Clock()
+    process = Process(tmp_path / "cache.sqlite", clock)
+    await process.pacer.turn()
+    await process.meet(taken=2, refused=2)
+    process.pacer.wait(30.0)
+    await process.pacer.save()
+    clock.advance(-seconds)
+    if is_told:
+        process.pacer.set_back(seconds)
+    else:
+        process = Process(tmp_path / "cache.sqlite", clock)
+    before = clock()
+    await process.pacer.turn()
+    is_kept = is_told or seconds < 86_400.0  # what another process learned holds for a day
+    assert clock() - before == pytest.approx(30.0 if is_kept else 0.0, abs=1.0)
