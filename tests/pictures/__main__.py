@@ -32,6 +32,7 @@ class Album:
 
     def __init__(self, window: Window, folder: Path, scheme: str) -> None:
         self._window, self._folder, self._scheme = window, folder, scheme
+        self.missed: list[str] = []
 
     def take(self, page: str, states: Iterable[State], *, only_one_width: bool) -> None:
         """Go through the states, and take a picture of each in every width it is wanted in."""
@@ -40,7 +41,7 @@ class Album:
             try:
                 state.reach(self._window)
             except Exception as error:  # noqa: BLE001 - one state must not hide the others
-                print(f"  {page}-{state.name}: {str(error)[:200]}")  # noqa: T201
+                self.missed.append(f"{page}-{state.name}-{self._scheme}: {str(error)[:200]}")
             for width in WIDTHS if state.at_every_width or not only_one_width else WIDTHS[:1]:
                 self._window.size(width, HEIGHT)
                 drawn(self._window)
@@ -49,8 +50,8 @@ class Album:
             state.leave(self._window)
 
 
-def take_all(browser: str, scheme: str, into: Path, scratch: Path) -> None:
-    """Every picture of one browser in one scheme."""
+def take_all(browser: str, scheme: str, into: Path, scratch: Path) -> list[str]:
+    """Take every picture of one browser in one scheme; returns the states that were not reached, and why."""
     book = scratch / "workbook_template.xlsx"
     if not book.exists():
         asyncio.run(_write_demo_book(book))
@@ -64,6 +65,7 @@ def take_all(browser: str, scheme: str, into: Path, scratch: Path) -> None:
             album = Album(window, into, scheme)
             _sheet(album, window, service, scratch, book)
             _panes(album, window, service, scratch)
+            return album.missed
 
 
 async def _write_demo_book(path: Path) -> None:
@@ -132,12 +134,15 @@ def main() -> None:
     parser.add_argument("--browser", choices=BROWSERS, action="append", help="both, unless one is named")
     parser.add_argument("--scheme", choices=("light", "dark"), action="append", help="both, unless one is named")
     options = parser.parse_args()
+    missed = []
     with TemporaryDirectory(prefix="pictures-") as name:
         for browser in options.browser or BROWSERS:
             into = options.folder / browser
             into.mkdir(parents=True, exist_ok=True)
             for scheme in options.scheme or ("light", "dark"):
-                take_all(browser, scheme, into, Path(name))
+                missed += [f"{browser} {each}" for each in take_all(browser, scheme, into, Path(name))]
+    if missed:
+        raise SystemExit("\n".join(["not reached, so their pictures show something else:", *missed]))
 
 
 if __name__ == "__main__":

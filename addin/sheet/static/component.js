@@ -189,8 +189,13 @@ export function addMarks(isHeld, explain) {
 /** Let every key meet the field as it will be drawn: keys come faster, and it takes what is still seen there for what is in it. */
 export function keepTypedText() {
   const { Composer } = o_spreadsheet.Spreadsheet.components.Grid.components.GridComposer.components;
-  const { onInput, onKeydown, onKeyup } = Composer.prototype;
+  const { onInput, onKeydown, onKeyup, processContent } = Composer.prototype;
   Object.assign(Composer.prototype, {
+    /** @this {any} */
+    processContent() {
+      processContent.call(this);
+      this.showsEdit = this.props.composerStore.editionMode !== "inactive";
+    },
     /** @this {any} @param {InputEvent} event */
     onInput(event) {
       const { composerStore, onComposerCellFocused } = this.props;
@@ -203,6 +208,7 @@ export function keepTypedText() {
     },
     /** @this {any} @param {KeyboardEvent} event */
     onKeydown(event) {
+      if (this.props.composerStore.editionMode === "inactive") this.showsEdit = false;
       drawWhatBegan(this, event);
       return onKeydown.call(this, event);
     },
@@ -216,8 +222,8 @@ export function keepTypedText() {
 
 /** Draw the content of a cell whose editing began since the last drawing, with the cursor. @param {any} field @param {KeyboardEvent} event */
 function drawWhatBegan(field, event) {
-  const { composerStore, onComposerCellFocused, focus } = field.props;
-  if (!onComposerCellFocused || composerStore.editionMode === "inactive" || focus !== "inactive" || event.isComposing) return;
+  const { composerStore, onComposerCellFocused } = field.props;
+  if (!onComposerCellFocused || composerStore.editionMode === "inactive" || field.showsEdit || event.isComposing) return;
   draw(field, composerStore.currentContent, composerStore.composerSelection);
 }
 
@@ -225,4 +231,5 @@ function drawWhatBegan(field, event) {
 function draw(field, content, { start, end }) {
   field.contentHelper.setText(content === "" ? [] : field.splitHtmlContentIntoLines([{ value: content, classes: [] }]));
   field.contentHelper.selectRange(start, end);
+  field.showsEdit = true;
 }
