@@ -103,10 +103,10 @@ async function start() {
   offerLists();
   nameMonths();
   isDark.addEventListener("change", () => void display());
-  DataServiceAddin.onReply((reply) => line.showQuota(reply.quota));
+  DataServiceAddin.on("reply", (reply) => line.showQuota(reply.quota));
   line.showQuota(status.quota);
   watchQuestion((problem) => line.complain(problem));
-  DataServiceAddin.onAnswered(() => bookOf().evaluate(null));
+  DataServiceAddin.on("answered", () => bookOf().evaluate(null));
   if (!status.key.set) line.complain("No API key is set: cells will say so. Keep one with: addin key set");
   globalThis.sheet = { calls, drafts, refresh, open, copy, stop: () => calls.stop(), host: cellsFor(() => book.model), get book() { return book; } };
   listen();

@@ -32,7 +32,7 @@ export function watchQuestion(complain) {
     };
     askUser("question", question?.text ?? null, answer(true), answer(false));
   };
-  DataServiceAddin.onLoading(draw);
+  DataServiceAddin.on("loading", draw);
   draw();
 }
 

@@ -63,7 +63,7 @@ WAYS: dict[str, str] = {
     "a backend that was away": """(() => {
       const real = fetch;
       globalThis.fetch = () => Promise.reject(new TypeError("away"));
-      const back = new Promise((go) => { const end = DataServiceAddin.onAnswered(() => (end(), go())); });
+      const back = new Promise((go) => { const end = DataServiceAddin.on("answered", () => (end(), go())); });
       return DataServiceAddin.resultOfCall("SIGNAL", [`none ${Math.random()}`, {}])
         .catch(() => void (globalThis.fetch = real))
         .then(() => back);

@@ -19,7 +19,7 @@ test("cells that failed because the backend was away are calculated again when i
   };
   const page = new FunctionsPage(CONFIGURATION, { base: "http://backend/", send });
   await assert.rejects(page.resultOfCall("SIGNAL", ["a", {}]), /is not there/);
-  const back = new Promise((end) => page.onAnswered(end));
+  const back = new Promise((end) => page.on("answered", end));
   isAway = false;
   await back;
   assert.deepEqual(await page.resultOfCall("SIGNAL", ["a", {}]), [[7]]);
@@ -41,7 +41,7 @@ for (const [what, outage] of Object.entries(OUTAGES)) {
     };
     const page = new FunctionsPage({ ...CONFIGURATION, deadlineMs: 300 }, { base: "http://backend/", send });
     await assert.rejects(page.resultOfCall("SIGNAL", ["a", {}]));
-    const back = new Promise((end) => page.onAnswered(end));
+    const back = new Promise((end) => page.on("answered", end));
     isAway = false;
     await back;
     assert.deepEqual(await page.resultOfCall("SIGNAL", ["a", {}]), [[7]]);

@@ -76,25 +76,25 @@ export class FunctionsPage {
     return this.progress.state;
   }
 
-  /** @param {() => void} listener */
-  onLoading(listener) {
-    return this.#listen("loading", listener);
-  }
-
-  /** @param {() => void} listener */
-  onAnswered(listener) {
-    return this.#listen("answered", listener);
-  }
-
-  /** @param {(reply: Reply) => void} listener */
-  onReply(listener) {
-    return this.#listen("reply", listener);
+  /**
+   * Be told of a batch's reply, of what is loading or asked, of cells that are answered anew, or of a call's beginning and end.
+   * @param {keyof FunctionsPage["listeners"]} what @param {(told?: any) => void} listener
+   * @returns {() => void} ends it
+   */
+  on(what, listener) {
+    this.listeners[what].add(listener);
+    return () => void this.listeners[what].delete(listener);
   }
 
   /** @param {number} id @param {boolean} load */
   async answerQuestion(id, load) {
     await this.backend.answerQuestion(id, load);
-    this.progress.question = null;
+    this.#answered(null);
+  }
+
+  /** A question has its answer; another one may be open. @param {Question | null} next */
+  #answered(next) {
+    this.progress.question = next;
     this.#tell("loading");
     this.#tell("answered");
   }
@@ -260,9 +260,7 @@ export class FunctionsPage {
       if (asked === null) break;
       const { question } = await this.backend.status().catch(() => ({ question: asked }));
       if (this.progress.question !== asked || question?.id === asked.id) continue;
-      this.progress.question = question ?? null;
-      this.#tell("loading");
-      this.#tell("answered");
+      this.#answered(question ?? null);
     }
     this.isLooking.question = false;
   }
@@ -282,17 +280,11 @@ export class FunctionsPage {
   /** @returns {Promise<void>} */
   #nextActivity() {
     return new Promise((go) => {
-      const end = this.#listen("activity", () => {
+      const end = this.on("activity", () => {
         end();
         go();
       });
     });
-  }
-
-  /** @param {keyof FunctionsPage["listeners"]} what @param {(told?: any) => void} listener */
-  #listen(what, listener) {
-    this.listeners[what].add(listener);
-    return () => void this.listeners[what].delete(listener);
   }
 
   /** @param {keyof FunctionsPage["listeners"]} what @param {unknown} [told] */

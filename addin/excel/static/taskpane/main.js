@@ -41,11 +41,6 @@ function announcer() {
   };
 }
 
-/** Show the quota as soon as the cells' own calls bring it. @param {StatusMonitor} status @param {import("./data/host.js").Host} host */
-function listenToFunctions(status, { functions }) {
-  functions?.onReply(() => status.lookSoon());
-}
-
 /** @param {StatusMonitor} status */
 function keepLooking(status) {
   const look = () => void (document.visibilityState === "visible" && status.look());
@@ -134,7 +129,7 @@ async function start() {
   const tabs = new Tabs(place("tabs"), (name) => void views[/** @type {keyof typeof views} */ (name)].open());
   await status.look();
   tabs.show(status.latest && !status.latest.key.set && !status.latest.shared ? "account" : "search");
-  listenToFunctions(status, host);
+  host.functions?.on("reply", () => status.lookSoon());
   keepLooking(status);
   if (host.hasCells && !host.isExcel) takeFocus();
   document.documentElement.dataset["ready"] = "yes";

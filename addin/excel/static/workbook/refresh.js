@@ -30,7 +30,7 @@ export class Refreshes {
     /** @type {Set<(report: RefreshReport | Error) => void>} */
     this.listeners = new Set();
     // A question was answered, or the backend is back: only what is not fresh is asked for.
-    page.onAnswered(() => void this.#inTurn(() => this.#recalculated(WHOLE)).catch((error) => console.warn(error)));
+    page.on("answered", () => void this.#inTurn(() => this.#recalculated(WHOLE)).catch((error) => console.warn(error)));
   }
 
   /**

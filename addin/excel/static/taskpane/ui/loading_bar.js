@@ -66,7 +66,7 @@ export function watchLoading(pane, place) {
     }
   };
 
-  addin?.onLoading(draw);
+  addin?.on("loading", draw);
   pane.status.watch(draw);
 }
 

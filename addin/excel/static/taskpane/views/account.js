@@ -113,9 +113,8 @@ export class Account {
   }
 
   async #signOut() {
-    const { backend } = this.pane;
-    await backend.ask("sign-out", {});
-    if (typeof DataServiceAddin !== "undefined") DataServiceAddin.forget();
+    await this.pane.backend.ask("sign-out", {});
+    this.pane.host.functions?.forget();
   }
 
   async #save() {
@@ -131,16 +130,15 @@ export class Account {
 
   /** Use another key, or none. @param {string | null} key */
   async #use(key) {
-    const { backend, status } = this.pane;
-    const functions = typeof DataServiceAddin === "undefined" ? null : DataServiceAddin;
+    const { backend, status, host } = this.pane;
     const { shared = false, person } = status.latest ?? {};
     if (shared && !person) {
       // In a shared deployment the key stays in this page.
       backend.userKey = key;
-      return functions?.useKey(key);
+      return host.functions?.useKey(key);
     }
     await backend.ask(shared ? "me/key" : "key", ...(key === null ? [undefined, "DELETE"] : [{ key }]));
-    functions?.forget(); // the answers in the page were for the key before
+    host.functions?.forget(); // the answers in the page were for the key before
   }
 
   async #test() {

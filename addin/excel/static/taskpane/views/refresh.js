@@ -104,30 +104,23 @@ export class Refreshing {
     const cost = await DataServiceRefresh.cost(mode, this.#scope());
     if (!cost.allowed && cost.reason) return cost.reason;
     const words = requestsIn(cost, format);
-    const spent = `${words.charAt(0).toUpperCase()}${words.slice(1)} for ${format.counted(cost.calls, "formula")}${this.#left(cost.quota)}`;
+    const left = cost.quota ? `, ${format.count(cost.quota.remaining)} left` : "";
+    const spent = `${words.charAt(0).toUpperCase()}${words.slice(1)} for ${format.counted(cost.calls, "formula")}${left}`;
     return mode === "force" || cost.fresh_calls === 0 ? spent : `${spent}, ${format.count(cost.fresh_calls)} already fresh`;
-  }
-
-  /** @param {Quota | null} quota */
-  #left(quota) {
-    return quota ? `, ${this.pane.format.count(quota.remaining)} left` : "";
   }
 
   async #run() {
     this.button.disabled = true;
     fill(this.outcome, progress("Refreshing…"));
     try {
-      await (this.pane.host.isExcel ? this.#runInExcel() : this.#runAlone());
+      if (this.pane.host.isExcel) await DataServiceRefresh.run({ scope: this.#scope(), mode: this.#mode() });
+      else await this.#runAlone();
     } catch (error) {
       this.#failed(error);
     } finally {
       this.button.disabled = false;
       await this.open();
     }
-  }
-
-  #runInExcel() {
-    return DataServiceRefresh.run({ scope: this.#scope(), mode: this.#mode() });
   }
 
   #scope() {

@@ -161,12 +161,14 @@ def test_a_failure_is_not_remembered(page, scripted):
 
 
 def test_a_fault_in_the_task_pane_costs_no_cell_its_value(page):
-    page.evaluate("() => { DataServiceAddin.onReply(() => { throw new Error('pane'); }); }")
+    page.evaluate("() => { DataServiceAddin.on('reply', () => { throw new Error('pane'); }); }")
     assert page.evaluate("call('SIGNAL', 'x')") == {"value": [["x"]]}
 
 
 def test_listeners_hear_of_replies_until_they_leave(page):
-    page.evaluate("() => { globalThis.heard = []; globalThis.leave = DataServiceAddin.onReply((r) => heard.push(r)); }")
+    page.evaluate(
+        "() => { globalThis.heard = []; globalThis.leave = DataServiceAddin.on('reply', (r) => heard.push(r)); }"
+    )
     page.evaluate("call('SIGNAL', 'x')")
     page.evaluate("(leave(), call('SIGNAL', 'y'))")
     assert page.evaluate("heard.map((reply) => reply.generation)") == [1]

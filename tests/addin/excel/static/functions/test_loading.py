@@ -44,7 +44,7 @@ def test_the_page_tells_how_far_it_is(page, scripted):
     loading(scripted, at_a_time=2, of=1234)
     page.evaluate("""() => {
       globalThis.texts = [];
-      DataServiceAddin.onLoading(() => texts.push(DataServiceAddin.loading.text));
+      DataServiceAddin.on("loading", () => texts.push(DataServiceAddin.loading.text));
       return Promise.all([...Array(5).keys()].map((i) => call("SIGNAL", `s-${i}`)));
     }""")
     texts = page.evaluate("texts")
@@ -139,7 +139,7 @@ def test_a_question_is_there_until_it_is_answered(page, scripted):
     assert page.evaluate("DataServiceAddin.loading.question") == QUESTION
     scripted.reply = None
     value = page.evaluate("""async () => {
-      const answered = new Promise((go) => DataServiceAddin.onAnswered(go));
+      const answered = new Promise((go) => DataServiceAddin.on("answered", go));
       await DataServiceAddin.answerQuestion(7, true);
       await answered;
       return call("SIGNAL", "a");
@@ -154,5 +154,5 @@ def test_a_question_that_was_answered_elsewhere_is_noticed(page, scripted):
 
     scripted.reply = reply
     page.evaluate("call('SIGNAL', 'a')")
-    page.evaluate("new Promise((go) => DataServiceAddin.onAnswered(go))")
+    page.evaluate("new Promise((go) => DataServiceAddin.on('answered', go))")
     assert page.evaluate("DataServiceAddin.loading.question") is None
