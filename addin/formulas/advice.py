@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from addin.formulas.grammar import foreign_reference
+from udfs.records import nearest
 
 _TEXT = re.compile(r'"(?:[^"]|"")*"')
 _ARRAY = re.compile(r"\{[^{}]*\}")
@@ -37,6 +38,22 @@ def advice(formula: str, namespace: str, function_ids: frozenset[str], *, alone:
     )
 
 
+def unknown_function(formula: str, namespace: str, function_ids: frozenset[str]) -> str | None:
+    """Return what to call in place of the first function with our prefix that there is not; None where all exist.
+
+    >>> unknown_function('=DS.SIGNALS_HISTORY("us-cpi")', "DS", frozenset({"SIGNAL", "SIGNAL_HISTORY"}))
+    'there is no function DS.SIGNALS_HISTORY; did you mean DS.SIGNAL_HISTORY?'
+    """
+    for name in _CALL.findall(_TEXT.sub('""', formula)):
+        prefix, _, function_id = name.upper().partition(".")
+        if prefix != namespace.upper() or function_id in function_ids:
+            continue
+        guess = nearest(function_id, sorted(function_ids))
+        advice = f"did you mean {namespace}.{guess}?" if guess else f"there are {', '.join(sorted(function_ids))}"
+        return f"there is no function {namespace}.{function_id}; {advice}"
+    return None
+
+
 def _about_calls(bare: str, namespace: str, function_ids: frozenset[str], alone: bool) -> str | None:
     """Return what is wrong with the functions it calls, or with there being none."""
     called = _CALL.findall(bare)
@@ -48,7 +65,7 @@ def _about_calls(bare: str, namespace: str, function_ids: frozenset[str], alone:
         return f"it calls no function; expected one call such as ={namespace}.SIGNAL(…)"
     ours = f"{namespace}.".casefold(), f"_xldudf_{namespace}_".casefold()
     if any(name.casefold().startswith(ours) for name in called):
-        return None
+        return unknown_function(bare, namespace, function_ids)
     for name in called:
         function_id = _without_prefix(name, function_ids)
         if function_id is None:

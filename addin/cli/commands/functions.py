@@ -134,16 +134,19 @@ def _explained(item: dict[str, Any]) -> str:
 def _call(formula: str, namespace: str) -> bytes | BookFormula:
     """The call in the formula, or the longer formula; `AddinError` says what to change where it cannot be evaluated."""
     from addin.formulas import FormulaError, call_text
-    from addin.formulas.advice import advice
+    from addin.formulas.advice import advice, unknown_function
     from addin.workbook.calculation.engine.process import EngineFailedError, how_to_install, is_installed
     from addin.workbook.calculation.single import read_single
     from udfs import REGISTRY
 
+    function_ids = frozenset(REGISTRY)
+    if change := unknown_function(formula, namespace, function_ids):
+        raise AddinError(f"{formula[:80]}: {change}")
     try:
         return call_text(formula, namespace)
     except FormulaError as error:
         reason: AddinError = error
-    if change := advice(formula, namespace, frozenset(REGISTRY)):
+    if change := advice(formula, namespace, function_ids):
         raise AddinError(f"{formula[:80]}: {change}")
     if not is_installed():
         raise AddinError(f"{reason}. To calculate with its value, {how_to_install()}")

@@ -14,6 +14,9 @@ IDS = frozenset(REGISTRY)
 @pytest.mark.parametrize(
     ("formula", "change"),
     [
+        ('=DS.SIGNALHISTORY("x")', "there is no function DS.SIGNALHISTORY; did you mean DS.SIGNAL_HISTORY?"),
+        ('=2*ds.curent("x")', "there is no function DS.CURENT; did you mean DS.CURRENT?"),
+        ("=DS.XYZ()", "there is no function DS.XYZ; there are CODEX, CODEX_POST, CURRENT"),
         ('=SIGNAL("x")', "SIGNAL lacks the prefix DS: =DS.SIGNAL(…)"),
         ('=signal_history("x")', "SIGNAL_HISTORY lacks the prefix DS: =DS.SIGNAL_HISTORY(…)"),
         ('=ACME.SIGNAL("x")', "ACME.SIGNAL has another prefix than DS: =DS.SIGNAL(…)"),
