@@ -60,7 +60,7 @@ class Look:
         unchanged = inside & same_values(np.append(before.values, np.nan)[places], found.values)
         new = Observations(found.times[~unchanged], found.values[~unchanged])
         gone = before.times[~np.isin(before.times, found.times, assume_unique=True)]
-        facts = Facts.found(new, gone, moment, by_detail=self.by_detail)
+        facts = _without_blanks(known, Facts.found(new, gone, moment, by_detail=self.by_detail), moment)
         first, last = known.looked.looks_at(facts.times)
         not_before = np.where(last <= moment, last, np.where(first <= moment, first, NEVER_BEFORE))
         return replace(facts, not_before=not_before)
@@ -92,6 +92,12 @@ class Look:
 
     def _inside(self, found: Observations) -> Observations:
         return found.between(self.window.start, self.window.end)
+
+
+def _without_blanks(known: Vintages, facts: Facts, moment: int) -> Facts:
+    """The facts but for rows without a value in place of none, and the reverse: either says the same."""
+    is_known, last = known.facts[known.facts.first_seen <= moment].last_of(facts)
+    return facts[~(is_known & np.isnan(last.values) & np.isnan(facts.values))]
 
 
 def of_one_source(news: News, known: Vintages, moment: int) -> News:

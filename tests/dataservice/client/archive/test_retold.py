@@ -180,3 +180,13 @@ def test_a_row_between_others_that_this_source_told_is_new_and_else_once_both_te
     assert [value for _, value in changes] == [FINE[4]]
     day = DAYS[4].astype("datetime64[D]").item()
     assert len(known.revisions(observed_at=day)) == 1
+
+
+@pytest.mark.parametrize("order", [(np.nan, None), (None, np.nan), (np.nan, None, np.nan)])
+def test_a_row_without_a_value_in_place_of_none_is_the_same_also_at_the_edge_of_a_window(order):
+    days = Window(date(2024, 1, 5), date.max)
+    told = [changed(4, value).between(days.start) for value in order]
+    looks = [FIRST, *((days, each, False) for each in told)]
+    np.testing.assert_equal(revised(*looks)[0], [(FINE[4], np.nan)])
+    by_detail = (*DETAIL, True)
+    assert revised(by_detail, *looks[1:])[0] == []
