@@ -154,8 +154,9 @@ class SeriesPull:
             return
         found = await self._compared(pulled, days)
         if len(found) or purpose is not Purpose.BESIDE:
-            days = await self._shown_of(days, found, pulled)
-            await self.keep(days, found, is_look=purpose is not Purpose.CHECK)
+            shown = await self._shown_of(days, found, pulled)
+            behind = pulled if shown.end == window.end else None
+            await self.keep(shown, found, is_look=purpose is not Purpose.CHECK, pulled=behind)
 
     async def _compared(self, pulled: Pulled, days: Window) -> Observations:
         """What arrived of these days, after it was compared with the detail at hand."""
@@ -196,11 +197,16 @@ class SeriesPull:
             found = found.merged(self.history.observations.between(day_after(days.end)))
         return looks_cut(found)
 
-    async def keep(self, days: Window, found: Observations, *, is_look: bool = True) -> None:
-        """Keep `found` as all observations of these days; a look is noted in the archive."""
+    async def keep(
+        self, days: Window, found: Observations, *, is_look: bool = True, pulled: Pulled | None = None
+    ) -> None:
+        """Keep `found` as all observations of these days.
+
+        A look is noted in the archive, with what was `pulled` of the days behind them to be compared.
+        """
         now = self._arrival()
         if is_look:
-            await self.tools.cache.archive.look(self.slug, days, found, now)
+            await self.tools.cache.archive.look(self.slug, *_looked_at(days, found, pulled), now)
         await self._learn(partial(after_pull, pulled=days, found=found, now=now))
 
     async def forget(self) -> None:
@@ -212,6 +218,13 @@ class SeriesPull:
 
     def _arrival(self) -> float:
         return self.tools.cache.rules.arrival(self.tools.clock())
+
+
+def _looked_at(days: Window, found: Observations, pulled: Pulled | None) -> tuple[Window, Observations]:
+    """The days and what was found of them, and of those behind them that were asked for as well."""
+    if pulled is None or (end := pulled.known_window().end) <= days.end:
+        return days, found
+    return Window(days.start, end), found.merged(pulled.observations.between(day_after(days.end), end))
 
 
 def _is_told_behind(history: History, window: Window) -> bool:

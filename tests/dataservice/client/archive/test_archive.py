@@ -87,6 +87,21 @@ async def test_a_revision_tells_the_look_that_showed_it_and_the_last_one_that_di
     assert found["not_before"].tolist() == [moment(2)] * 3
 
 
+async def test_a_change_counts_from_the_look_at_other_days_with_which_it_came():
+    first = date(2024, 8, 1)
+    service = Service({first + timedelta(days=n): float(n) for n in range(730)})
+    recent = first + timedelta(days=365)
+    async with service.client() as client:
+        await client.read(X)
+        service.next_day()
+        service.values[recent + timedelta(days=5)] = -1.0
+        await client.read(HistoryResource("x", first, recent - timedelta(days=1)))  # with a few days of the detail
+        service.next_day()
+        await client.read(X)
+        (row,) = (await client.revisions("x")).itertuples()
+        assert (row.value, row.not_before, row.first_seen) == (-1.0, moment(1), moment(2))
+
+
 async def test_one_observation_has_its_whole_life_told():
     service = Service(monthly())
     async with service.client() as client:
