@@ -158,7 +158,7 @@ async def _pull_beside(pull: SeriesPull, window: Window) -> None:
         raise pull.refused(MalformedAnswerError(problem))
     for rest in empty:
         if not len(pull.lately(rest)):  # what came may have been known
-            await pull.keep(rest, found[:0], is_look=False)
+            await pull.keep(rest, found[:0])
 
 
 async def _compare_reach(pull: SeriesPull, window: Window, *, may_ask: bool) -> None:

@@ -215,7 +215,7 @@ class Attack:
         self._clients: dict[tuple[str, int], AsyncClient] = {}
         self._began = self.world.today
         self._moves_clock = seed % 2 == 0
-        self._latest = self.clock.now
+        self._latest = self._changed_at = self.clock.now
         self.most_set_back_s = 0.0
         """By how much the clock was behind the latest time it ever showed: it may be set back several times."""
 
@@ -240,6 +240,8 @@ class Attack:
                 await asyncio.gather(*(self._read(self._client(key, number), slug) for number in range(2)))
             case "change":  # what two sources told otherwise within this time are taken for two series
                 self.clock.advance(DEFAULT_TTL_S + 1)
+                self._changed_at = self.clock.now
+                self.clock.advance(-min(STEPS_S) if self._moves_clock else 0)
                 self.world.change()
             case "wait":
                 self.clock.advance(self.chance.choice((901, 3_600, 86_400, 86_400, 86_400 * 5, 86_400 * 31)))
@@ -255,8 +257,11 @@ class Attack:
                 self.world.fails = self.chance.random() < 0.3
 
     def _set_clock(self, by_s: float) -> None:
-        """Set the clock, but not to another day: what was known on which day stays certain."""
-        if utc_day(self.clock.now) == utc_day(self.clock.now + by_s):
+        """Set the clock, but not to another day: what was known on which day stays certain.
+
+        Nor to where what a source told before the last change would count as told at the same time as what it tells.
+        """
+        if utc_day(self.clock.now) == utc_day(self.clock.now + by_s) and self.clock.now + by_s >= self._changed_at:
             self._latest = max(self._latest, self.clock.now)
             self.clock.now += by_s
             self.most_set_back_s = max(self.most_set_back_s, self._latest - self.clock.now)

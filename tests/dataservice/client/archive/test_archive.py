@@ -102,6 +102,23 @@ async def test_a_change_counts_from_the_look_at_other_days_with_which_it_came():
         assert (row.value, row.not_before, row.first_seen) == (-1.0, moment(1), moment(2))
 
 
+async def test_a_row_that_is_gone_is_listed_also_where_the_rows_left_are_as_many_as_services_cut_to():
+    first, last = date(2023, 1, 1), date(2026, 7, 30)
+    service = Service({first + timedelta(days=n): float(n) for n in range((last - first).days + 1)})
+    async with service.client() as client:
+        await client.read(HistoryResource("x"))
+        service.next_day(20)
+        del service.values[last]
+        await client.forget()
+        await client.read(X)  # shows none, but the windows had told it
+        service.next_day()
+        found = await client.read(HistoryResource("x", last - timedelta(days=365)))
+        assert len(found.value) == 365  # what lies behind them is asked for besides, and nothing comes
+        (row,) = (await client.revisions("x")).itertuples()
+        assert (row.observed_at.date(), row.not_before, row.first_seen) == (last, moment(1), moment(21))
+        assert math.isnan(row.value)
+
+
 async def test_one_observation_has_its_whole_life_told():
     service = Service(monthly())
     async with service.client() as client:
