@@ -151,14 +151,18 @@ class AnswerCache(SignalAnswers):
         *,
         ending: Callable[[], str] = str,
     ) -> Answer[SignalDetail]:
-        """Keep a detail, in one step with what the archive learns of it, and compare it with what was known."""
+        """Keep a detail, in one step with what the archive learns of it, and compare it with what was known.
+
+        Where windows are shown in its place, `payload` is kept all the same: it is what the detail said.
+        """
         fetched_at = self.rules.arrival(now)
         detail = self._of_one_source(resource.slug, value, fetched_at, now)
-        value, payload = (value, payload) if detail is value else (detail, pack(detail))
+        is_apart = self.sources.is_apart(resource.slug)
+        value, payload = (detail, payload) if detail is value or is_apart else (detail, pack(detail))
         answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), Source.NETWORK)
         put = None if self.scope is None else lambda: Put(self.name(resource), Entry(payload, fetched_at), ending())
         is_put = False
-        if not self.sources.is_apart(resource.slug):
+        if not is_apart:
             look = looked_at(value)
             is_put = await self.archive.look(resource.slug, *look, fetched_at, is_kept=True, by_detail=True, then=put)
         before = self._remember(resource, answer, size_of(value, payload))

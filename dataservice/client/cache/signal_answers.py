@@ -252,7 +252,8 @@ class SignalAnswers(StoredAnswers):
         else:
             history = self._united(slug, history, detail)
         known = self.memory.get(SignalResource(slug))
-        if known is not None and known is not before and known.is_fresh(now) and self.scope is not None:
+        is_corrected = is_one and known is not None and known is not before
+        if is_corrected and known.is_fresh(now) and self.scope is not None:
             await self._store.put(self.name(SignalResource(slug)), Entry(pack(known.value), known.fetched_at))
         return history
 
@@ -471,6 +472,9 @@ class SignalAnswers(StoredAnswers):
             answer = msgspec.structs.replace(answer, value=cast("T", newest_alone(cast("SignalDetail", answer.value))))
             self._remember(resource, answer, 0)
         held = self._histories.held(resource.slug)
+        if answer is not None and held is None and self.sources.is_apart(resource.slug):
+            held = (await self._histories.load(resource.slug)).dated(now)  # it is shown in place of the detail
+            self._histories.hold(resource.slug, held)
         notes = self._notes_of(resource.slug)
         notes.looks += 1
         if answer is None:

@@ -69,8 +69,7 @@ class _DetailFetch:
         else:
             self._tools.evidence.now = after_detail(self._seen, value.history)
         if self._cache.sources.is_apart(self._slug):
-            value = await self._of_windows(value)
-            payload = pack(value)
+            value = await self._of_windows(value)  # it is kept as it came: others compare it with windows
         ending = self._context.hand_over
         answer = await self._cache.keep_detail(self._resource, value, payload, self._tools.clock(), ending=ending)
         await self._tools.note_sources()

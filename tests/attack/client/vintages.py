@@ -123,8 +123,9 @@ class World:
     def __init__(self, chance: random.Random, clock: Clock) -> None:
         self.chance, self.clock = chance, clock
         self.requests, self.fails = 0, False
-        self._has_more: set[tuple[str, str]] = set()
-        """Whose last window goes on. None breaks off: whether its first page begins where asked is not known."""
+        self._last_told: dict[tuple[str, str], str] = {}
+        """The last day of the last window. None that goes on there breaks off: what its first page showed of that day,
+        and whether it begins where asked, is not known then."""
         self._start: dict[tuple[str, str], str] = {}
         """The first day of the last window: one that fails is asked for without it, and counts as begun there."""
         self._unplaced: list[Callable[[], None]] = []
@@ -170,7 +171,7 @@ class World:
         self.requests += 1
         key, parts = request.headers["authorization"].removeprefix("Bearer "), request.url.path.split("/")
         start = self._start[key, parts[3]] = request.url.params.get("start", self._start.get((key, parts[3]), ""))
-        is_next_page = len(parts) > 4 and (key, parts[3]) in self._has_more
+        is_next_page = len(parts) > 4 and start == self._last_told.get((key, parts[3]))
         if self.fails and self.chance.random() < 0.5 and not is_next_page:
             return httpx.Response(500, json={"error": "no"}, headers=quota())
         values, life = self.values[key, parts[3]], self.lives[key, parts[3]]
@@ -182,7 +183,7 @@ class World:
             days, total = found[:1_000], len(found)
             wanted = DAYS - 1 if last >= DAYS else last - 2
             low, high = first, wanted if total <= 1_000 else days[-1] - 1
-            (self._has_more.add if total > 1_000 else self._has_more.discard)((key, parts[3]))
+            self._last_told[key, parts[3]] = day_of(days[-1]).isoformat() if days else ""
         else:
             days, total = days[-365:], 0
             times = [f"{day_of(day)}T00:00:00Z" for day in days]

@@ -8,6 +8,7 @@ import pytest
 from dataservice.client import HistoryResource, SignalResource
 from dataservice.client.cache.sources import APART
 from dataservice.client.contract import utc_day
+from dataservice.stores import MemoryStore
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import Scripted, answer, page
 from udfs.engine.session import Call, Session
@@ -47,7 +48,7 @@ class World:
     def _say(self, request):
         if not request.url.path.endswith("/observations"):
             rows = _written(self.plain[-365:])
-            return answer({"slug": "x", "latest": rows[-1], "history": rows})
+            return answer({"slug": request.url.path.split("/")[3], "latest": rows[-1], "history": rows})
         start, end = (date.fromisoformat(request.url.params[name]) for name in ("start", "end"))
         return page(_written([row for row in self.told if start <= row[0] <= end]))
 
@@ -88,3 +89,22 @@ async def test_the_status_says_of_which_signals_detail_and_windows_differ():
             await client.read(WHOLE)
             told = {state.resource: state.last_error for state in client.states()}
         assert {str(told[resource].message) if told[resource] else None for resource in (DETAIL, WHOLE)} == {note}
+
+
+@pytest.mark.parametrize("telling", TELLINGS)
+async def test_what_a_process_shows_in_place_of_a_detail_is_no_detail_to_another_one(telling):
+    world, store = World(TELLINGS[telling]), MemoryStore()
+    async with (
+        world.service.client(world.clock, store=store) as client,
+        world.service.client(world.clock, store=store) as other,
+    ):
+        await other.read(SignalResource("y"))
+        await client.read(DETAIL)
+        await client.read(WHOLE)
+        world.clock.advance(DAY_S)
+        await client.read(DETAIL)
+        for later_s, resource in ((0.0, WHOLE), (0.0, DETAIL), (DAY_S, DETAIL), (0.0, WHOLE)):
+            world.clock.advance(later_s)
+            shown = (await other.read(resource)).value
+            found = shown.history if resource is DETAIL else shown
+            assert rows_of(found) == world.told[-len(found) :]
