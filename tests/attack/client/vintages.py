@@ -58,6 +58,7 @@ DAYS = 6_000
 FIRST = 30
 """The first day with an observation: so that no series spans just five or ten years, to which services cut windows."""
 GONE = "gone"
+EITHER = "detail or window"
 NO_VALUE = {None, GONE}
 """A row without a value in place of none is the same (`docs/contract.md`)."""
 ROUNDED_S = 1e-5
@@ -72,7 +73,7 @@ LITTLE_MEMORY = 40_000
 class State:
     """What an observation was known to be since a look, and the last look before that one.
 
-    `source` was the first to tell it, a detail or a window. As long as not `is_sure` it may be left out of the changes:
+    `source` was the first to tell it, a detail or a window, or `EITHER`. As long as not `is_sure` it may be left out of the changes:
     only the other source had told otherwise before, and does not tell it yet.
     """
 
@@ -106,6 +107,8 @@ class Life:
                 states.append(State(now, after, self.last_look[day], source, is_first or is_own))
             elif states and states[-1].source != source:
                 states[-1].is_sure = True
+                if states[-1].since == now:  # two processes at one moment: which of them the archive heard first is open
+                    states[-1].source = EITHER
         for day in range(low, high + 1):
             self.first_look[day] = min(self.first_look[day], now)
             self.last_look[day] = now
