@@ -106,6 +106,11 @@ class Facts:
         same: NDArray[np.bool_] = same_values(self.values, other.values) & (self.gone == other.gone)
         return same
 
+    def means_same(self, other: Facts) -> NDArray[np.bool_]:
+        """The same, where a row without a value means what none means."""
+        same: NDArray[np.bool_] = same_values(self.values, other.values)
+        return same
+
     def repeats_observation(self) -> NDArray[np.bool_]:
         """For each fact whether it concerns the observation of the one before it."""
         return np.append(False, self.times[1:] == self.times[:-1])[: len(self)]

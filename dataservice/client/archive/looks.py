@@ -77,10 +77,11 @@ class Look:
         found = as_known(self._inside(known.as_of(moment)), self.found)
         gone = np.setdiff1d(others.times, found.times, assume_unique=True)
         _, ours = Facts.found(found, gone, moment, by_detail=self.by_detail).last_of(others)
-        same = ours.says_same(others)
+        same = ours.means_same(others)
         if min((same & others.gone).sum(), (same & ~known.again[held]).sum()) >= SEVERAL:
             return Facts.none()  # rows that stand on other days: windows of another length had moved them
         changes = replace(others, retold=np.zeros(len(others), bool))
+        ours = replace(ours, values=others.values, gone=others.gone)
         return Facts.together([changes[same], ours[same]])
 
     def _held_back(self, known: Vintages, moment: int) -> NDArray[np.bool_]:
@@ -97,7 +98,7 @@ class Look:
 def _without_blanks(known: Vintages, facts: Facts, moment: int) -> Facts:
     """The facts but for rows without a value in place of none, and the reverse: either says the same."""
     is_known, last = known.facts[known.facts.first_seen <= moment].last_of(facts)
-    return facts[~(is_known & np.isnan(last.values) & np.isnan(facts.values))]
+    return facts[~(is_known & last.means_same(facts))]
 
 
 def of_one_source(news: News, known: Vintages, moment: int) -> News:

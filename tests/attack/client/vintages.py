@@ -73,8 +73,8 @@ LITTLE_MEMORY = 40_000
 class State:
     """What an observation was known to be since a look, and the last look before that one.
 
-    `source` was the first to tell it, a detail or a window, or `EITHER`. As long as not `is_sure` it may be left out of the changes:
-    only the other source had told otherwise before, and does not tell it yet.
+    `source` was the first to tell it, a detail or a window, or `EITHER`. As long as not `is_sure` it may be left out of
+    the changes: only the other source had told otherwise before, and does not tell it yet.
     """
 
     since: float
@@ -107,7 +107,7 @@ class Life:
                 states.append(State(now, after, self.last_look[day], source, is_first or is_own))
             elif states and states[-1].source != source:
                 states[-1].is_sure = True
-                if states[-1].since == now:  # two processes at one moment: which of them the archive heard first is open
+                if states[-1].since == now:  # whichever the archive heard first
                     states[-1].source = EITHER
         for day in range(low, high + 1):
             self.first_look[day] = min(self.first_look[day], now)

@@ -190,3 +190,13 @@ def test_a_row_without_a_value_in_place_of_none_is_the_same_also_at_the_edge_of_
     np.testing.assert_equal(revised(*looks)[0], [(FINE[4], np.nan)])
     by_detail = (*DETAIL, True)
     assert revised(by_detail, *looks[1:])[0] == []
+
+
+@pytest.mark.parametrize("order", [(np.nan, None), (None, np.nan)])
+def test_a_row_without_a_value_and_none_confirm_each_other(order):
+    at = len(DAYS) - 1
+    one, other = (changed(at, value) for value in order)
+    by_detail = (DETAIL[0], Observations(other.times[2:], other.values[2:]), True)
+    told, known = revised((*DETAIL, True), FIRST, (WIDE, one, False), by_detail, (WIDE, one, False), by_detail)
+    np.testing.assert_equal(told, [(FINE[at], np.nan)])
+    assert known.revisions().first_seen.tolist()[0].value == 3_000
