@@ -252,8 +252,9 @@ class SignalAnswers(StoredAnswers):
         else:
             history = self._united(slug, history, detail)
         known = self.memory.get(SignalResource(slug))
-        is_corrected = is_one and known is not None and known is not before
-        if is_corrected and known.is_fresh(now) and self.scope is not None:
+        if not is_one or known is None or known is before:
+            return history
+        if known.is_fresh(now) and self.scope is not None:
             await self._store.put(self.name(SignalResource(slug)), Entry(pack(known.value), known.fetched_at))
         return history
 
