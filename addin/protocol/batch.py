@@ -55,19 +55,11 @@ _decode_call = msgspec.json.Decoder(list[Any]).decode
 _decode_calls = msgspec.json.Decoder(list[list[Any]]).decode
 
 
-def calls_in(body: bytes, limits: BatchLimits = _DEFAULT_LIMITS) -> list[bytes]:
-    """The calls of a batch (`{"calls": [...]}`), each as the text of its JSON.
+async def calls_in_turns(body: bytes, limits: BatchLimits) -> list[bytes]:
+    """The calls of a batch (`{"calls": [...]}`), each as the text of its JSON; there are turns for other tasks.
 
     Raises `BadBatchError` for anything else, and `BatchTooLargeError` for more calls or values than the limits allow.
-
-    >>> calls_in(b'{"calls": [["SIGNAL", "us-cpi"]]}')
-    [b'["SIGNAL", "us-cpi"]']
     """
-    return _texts_of(_found_in(body, limits))
-
-
-async def calls_in_turns(body: bytes, limits: BatchLimits) -> list[bytes]:
-    """The same as `calls_in`, with turns for other tasks."""
     await next_turn()
     found = _found_in(body, limits)
     texts: list[bytes] = []

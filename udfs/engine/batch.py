@@ -1,7 +1,7 @@
 """A batch answers what functions ask for (`udfs.engine.effects`), and notes what the result of each rests on.
 
 A `Batch` runs its functions side by side, round by round: every round collects the questions of all, asks each resource
-once, and goes on. What memory holds is answered at once, without a round. `needed` only counts.
+once, and goes on. What memory holds is answered at once, without a round.
 """
 
 from __future__ import annotations
@@ -362,17 +362,6 @@ class Inventory:
         if known is None:
             raise DataServiceError("not asked")
         return known.stale(DataServiceError("not asked"))
-
-
-async def needed(runs: Sequence[Run], reader: Reader, now: float) -> set[Resource[Any]]:
-    """The resources that a `Batch` would have to fetch at `now`; nothing is fetched.
-
-    A function goes on with the last known value, where there is one, so that what it asks next is counted too. One that
-    lacks anything says so: its run is `stale` or `failed`.
-    """
-    inventory = Inventory(reader, now)
-    await answer(runs, inventory, now)
-    return inventory.missing
 
 
 def _peek(question: Question, reader: Reader) -> Answer[Any] | None:

@@ -1,11 +1,14 @@
 """A batch answers many calls in order; a bad one harms no other."""
 
+import asyncio
+
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addin.protocol.batch import BadBatchError, calls_in, read_call, read_calls
+from addin.protocol.batch import BadBatchError, calls_in_turns, read_call, read_calls
+from addin.protocol.limits import BatchLimits
 from udfs.engine.session import Call
 from udfs.errors import CellError
 
@@ -18,6 +21,10 @@ JUNK = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=12,
 )
+
+
+def calls_in(body):
+    return asyncio.run(calls_in_turns(body, BatchLimits()))
 
 
 def test_calls_are_kept_as_their_own_text():

@@ -34,7 +34,9 @@ async def results(reader, *askings):
 
 
 async def needed(reader, *askings):
-    return await batch.needed([Run(asking) for asking in askings], reader, NOW)
+    inventory = batch.Inventory(reader, NOW)
+    await driven(inventory, *askings)
+    return inventory.missing
 
 
 async def test_equal_questions_of_a_batch_cost_one_read():

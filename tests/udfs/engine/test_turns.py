@@ -2,7 +2,7 @@
 
 from tests.turns import counted_turns
 from tests.udfs.parts.reader import MemoryReader
-from udfs.engine.batch import Batch, Run, needed
+from udfs.engine.batch import Batch, Inventory, Run, answer
 from udfs.engine.effects import STEPS_A_TURN, gather
 
 
@@ -39,5 +39,7 @@ async def test_turns_inside_of_turns_end_with_the_same_results():
 
 async def test_counting_what_is_needed_goes_through_turns_too():
     run = Run(gather([doubled(number) for number in range(3 * STEPS_A_TURN)]))
-    assert await needed([run], MemoryReader(), 0.0) == set()
+    inventory = Inventory(MemoryReader(), 0.0)
+    await answer([run], inventory, 0.0)
+    assert inventory.missing == set()
     assert len(run.result) == 3 * STEPS_A_TURN
