@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from dataservice.client.contract.body import Body
 from dataservice.client.contract.completeness.evidence import COMMON_SIZES, ListSeen
@@ -18,6 +18,8 @@ from dataservice.client.contract.times import order_of_days
 from dataservice.errors import DataServiceError
 from dataservice.models import READING_FIELDS, Index
 from dataservice.observations import Observations
+
+T = TypeVar("T")
 
 ROUND_YEARS = (1, 2, 3, 5, 10, 15, 20)
 ROUND_DAYS = 4
@@ -37,10 +39,23 @@ class Looks:
     today: date = date.max
     restarts_on: int | None = None
     """The day of the month on which the period of the quota was seen to begin."""
+    _read: dict[tuple[object, ...], tuple[object, Any]] = field(default_factory=dict, compare=False)
+    """What was read of answers, each of which many questions look at: the answers, and what they say."""
 
     def content(self, name: str) -> Any:
         """Return what an answer says; None where it says nothing that can be read, or was not asked for."""
-        body = self.answers.get(name)
+        return self._once(("content", name), (name,), lambda: self._content(self.answers.get(name)))
+
+    def _once(self, key: tuple[object, ...], of: tuple[str, ...], read: Callable[[], T]) -> T:
+        """Return what `read` gives, which rests on these answers alone; it is called once for the same ones."""
+        bodies = [self.answers.get(name) for name in of]
+        known = self._read.get(key)
+        if known is None or known[0] != bodies:
+            known = self._read[key] = bodies, read()
+        found: T = known[1]
+        return found
+
+    def _content(self, body: Body | None) -> Any:
         if body is None or body.status != 200:
             return None
         try:
@@ -80,6 +95,9 @@ class Looks:
     @property
     def day_first(self) -> bool | None:
         """Whether days such as 25/12/2026 begin with the day, as far as the recent history or a window shows it."""
+        return self._once(("day first",), ("detail", "all"), self._day_first)
+
+    def _day_first(self) -> bool | None:
         for rows in (self.detail().get("history"), self.rows("all")):
             if isinstance(rows, list) and (found := order_of_days(times_in(rows))) is not None:
                 return found
@@ -245,6 +263,9 @@ class Looks:
 
     def series(self, name: str) -> Observations | None:
         """The observations of a window, or of the detail's history."""
+        return self._once(("series", name, self.day_first), (name,), lambda: self._series(name))
+
+    def _series(self, name: str) -> Observations | None:
         rows = self.detail().get("history") if name == "detail" else self.rows(name)
         try:
             return Observations.from_columns(*columns_of(rows or [], self.day_first))
