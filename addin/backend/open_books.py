@@ -37,6 +37,15 @@ from udfs.engine import Call, CostPreview, in_turns, next_turn
 CELLS_A_VALUE = 5
 """A cell that is only looked at takes about a fifth of what an argument of a call takes."""
 
+MOST_MEMBERS = 200_000
+"""Formulas, names and what describes sheets: reading those of a larger book would hold up the others."""
+
+MOST_CELL_VALUES = 1_300_000
+"""Values and formulas of cells that are only looked at: hosts are asked for 300,000 cells at most."""
+
+MOST_OF_MACHINE = 100
+"""Tables about this machine that are compared with the cells of a book: of more, cells are kept."""
+
 FORM = (
     'send {"sheets": [{"name": "Sheet1", "rows": 1, "formulas": {"0": "=…"}, "others": {}, "cells": []}], "names": {}}'
     ", with a formula or null for each value of cells"
@@ -72,10 +81,13 @@ async def live_parts(request: Request) -> Response:
             given = msgspec.json.decode(body, type=LiveParts)
         except (msgspec.MsgspecError, UnicodeDecodeError):
             raise HTTPException(400, 'send {"parts": [], "filled": []}') from None
+        machine: list[Area] = []
+        async for filled in in_turns(given.filled, 1):
+            if len(machine) < MOST_OF_MACHINE:
+                machine += [_area(each) for each in filled if tells_of_this_machine(each.formula, settings.namespace)]
         found: list[bool] = []
-        machine = [_area(each) for each in given.filled if tells_of_this_machine(each.formula, settings.namespace)]
         async for parts in in_turns(given.parts, 1):
-            found += [_is_of_template(part, machine) for part in parts]
+            found += [await _is_of_template(part, machine) for part in parts]
         return JsonResponse(PartsOfTemplate(found))
 
 
@@ -83,13 +95,20 @@ def _area(filled: FilledArea) -> Area:
     return Area(filled.top + 1, filled.left + 1, filled.bottom + 1, filled.right + 1, filled.sheet)
 
 
-def _is_of_template(part: LivePart, machine: Sequence[Area]) -> bool:
+async def _is_of_template(part: LivePart, machine: Sequence[Area]) -> bool:
     area = area_of(part.address)
     if area is None or area.sheet != part.sheet or not may_be_of_template(part.name, area, machine):
         return False
-    places = (divmod(place, MAX_COLUMNS) for place in part.numbers)
-    cells = [Area(row + 1, column + 1, row + 1, column + 1, part.sheet) for row, column in places]
-    return tell_of_machine_only(zip(cells, part.numbers.values(), strict=True), machine)
+    async for numbers in in_turns(list(part.numbers.items()), 1):
+        cells = [(_cell(part.sheet, place), formula) for place, formula in numbers]
+        if not tell_of_machine_only(cells, machine):
+            return False
+    return True
+
+
+def _cell(sheet: str, place: int) -> Area:
+    row, column = divmod(place, MAX_COLUMNS)
+    return Area(row + 1, column + 1, row + 1, column + 1, sheet)
 
 
 OPEN_BOOKS = (
@@ -116,7 +135,12 @@ async def _opened(request: Request) -> AsyncIterator[tuple[Tenant, OpenFormulas]
 
 
 def _weight(body: bytes) -> int:
-    return body.count(b",") // CELLS_A_VALUE
+    """Return how many values a book takes the room of; raises `HTTPException` 413 for too large a one."""
+    if body.count(b'":') > MOST_MEMBERS:
+        raise HTTPException(413, f"the workbook has more than {MOST_MEMBERS:,} formulas and names")
+    if (commas := body.count(b",")) > MOST_CELL_VALUES:
+        raise HTTPException(413, f"more than {MOST_CELL_VALUES:,} values and formulas of cells were handed over")
+    return commas // CELLS_A_VALUE
 
 
 async def _cost(request: Request, tenant: Tenant, planned: PlannedCalls, mode: Refresh, formulas: int) -> Cost:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import msgspec
 
-from addin.formulas.open_cells import LONG_RANGE_ROWS, MOST_CELLS, SPILLED, OpenCells, Zone
+from addin.formulas.open_cells import LONG_RANGE_ROWS, MOST_CELLS, SPILLED, OpenCells, Zone, pieces
 from addin.formulas.reading import FoundCall, Operand, ReadFormula, Readings, ReferredArea, Value
 from addin.protocol.messages import MAX_COLUMNS, ExpectedCalls, OpenBook, Scalar, WantedCells
-from udfs.engine import in_turns
+from udfs.engine import in_turns, yielding
 
 MOST_DEEP = 10
 """How often cells lead to further cells that are followed."""
@@ -61,8 +62,8 @@ class OpenFormulas:
 
     def __init__(self, book: OpenBook, namespace: str) -> None:
         self._book = book
-        self._formulas = list(_formulas(book))
-        self._ours = {(each.sheet, each.place) for each in self._formulas if each.is_in_scope}
+        self._formulas: list[_Formula] = []
+        self._ours: set[tuple[int, int]] = set()
         self._cells = OpenCells(book)
         self._readings = Readings(namespace)
         self._names: dict[str, ReadFormula] = {}
@@ -79,10 +80,13 @@ class OpenFormulas:
 
     async def read(self) -> None:
         """Read every formula; before anything else, and in turns with other tasks."""
-        for at, sheet in enumerate(self._book.sheets):
-            async for blocks in in_turns(sheet.cells, 1):
-                for block in blocks:
-                    self._cells.add(at, block)
+        async for each in yielding(_formulas(self._book)):
+            self._formulas.append(each)
+            if each.is_in_scope:
+                self._ours.add((each.sheet, each.place))
+        sheets = enumerate(self._book.sheets)
+        async for at, block in yielding((at, each) for at, sheet in sheets for each in chain(*map(pieces, sheet.cells))):
+            self._cells.add(at, block)
         self._cells.put_in_order()
         async for part in in_turns(list(self._book.names.items()), 1):
             self._names |= {name: self._readings.read(formula) for name, formula in part}

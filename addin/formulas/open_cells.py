@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from addin.formulas.areas import Area
-from addin.protocol.messages import CellBlock, OpenBook, Scalar, WantedCells
+from addin.protocol.messages import MAX_COLUMNS, CellBlock, OpenBook, Scalar, WantedCells
 from udfs.engine import in_turns
 
 MOST_CELLS = 300_000
@@ -16,6 +16,9 @@ MOST_CELLS = 300_000
 
 LONG_RANGE_ROWS = 10_000
 """A range with more rows is taken for a whole column, and its blank end is dropped, as the hosts do."""
+
+PIECE_ROWS = 1_000
+"""Rows that are added in one go."""
 
 SPILLED = "=#"
 """What stands for the formula of a cell that another one fills: nobody can tell what that will be."""
@@ -57,6 +60,18 @@ class _Piece:
         self.rows += below.rows
 
 
+def pieces(block: CellBlock) -> Iterator[CellBlock]:
+    """Yield a block in pieces of so many rows that one is soon added; raises `ValueError` where it is no table."""
+    if block.left + max(map(len, block.values[:1]), default=0) > MAX_COLUMNS:
+        raise ValueError("the cells reach beyond the last column")
+    if len(block.values) != len(block.formulas):
+        raise ValueError("values and formulas of cells differ in number")
+    for first in range(0, len(block.values), PIECE_ROWS):
+        rows = slice(first, first + PIECE_ROWS)
+        values, formulas = block.values[rows], block.formulas[rows]
+        yield CellBlock(block.top + first, block.left, values, formulas, block.spilled)
+
+
 class OpenCells:
     """The cells that were handed over."""
 
@@ -70,8 +85,6 @@ class OpenCells:
         """Add cells of a sheet; raises `ValueError` where their rows are not of one length."""
         columns = zip(*block.values, strict=True), zip(*block.formulas, strict=True)
         for column, (values, formulas) in enumerate(zip(*columns, strict=True), block.left):
-            if len(values) != len(formulas):
-                raise ValueError("values and formulas of cells differ in number")
             with_formula = dict(_formulas(formulas, block))
             self._columns[sheet, column].append(_Piece(block.top, list(values), with_formula))
             self._count += len(values)
