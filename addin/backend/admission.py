@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from msgspec import UNSET, UnsetType
@@ -72,6 +72,10 @@ async def admitted_batch(request: Request, backend: BackendState) -> AsyncIterat
         yield tenant, await calls_in_turns(body, limits)
 
 
+async def _entered() -> None:
+    """Where there is room for all."""
+
+
 @asynccontextmanager
 async def admitted_body(
     request: Request,
@@ -80,7 +84,7 @@ async def admitted_body(
     values_in: Callable[[bytes], int] = lambda _: 0,
     *,
     needs_proof: bool = False,
-    enter: Callable[[], None] = lambda: None,
+    enter: Callable[[], Awaitable[None]] = _entered,
 ) -> AsyncIterator[tuple[Tenant, bytes]]:
     """The tenant and the body of a request, which its account then holds.
 
@@ -88,7 +92,7 @@ async def admitted_body(
     nobody out; what is large in bytes, or in values by `values_in`, is worked on only once the service has accepted it.
     So is everything that `needs_proof`, because it takes much time, and what finds no room among the keys that are not
     known yet, as when an office opens its books at nine. `enter` is called once it is known who pays, where
-    possible before the body is read, and raises where there is no place.
+    possible before the body is read; it waits or raises where there is no place.
     """
     key, account = await _key(request, backend), account_of(request)
     is_guest = key is None and backend.settings.per_user_keys
@@ -104,7 +108,7 @@ async def admitted_body(
 
         if backend.knows(key) or declared_bytes(request) > UNPROVEN_BYTES:
             tenant = await opened(must_be_proven=True)
-            enter()
+            await enter()
             body = await read_body(request, limits, account.grow_in_turn)
             await account.grow_in_turn(VALUE_BYTES * values_in(body))
             yield tenant, body
@@ -114,7 +118,7 @@ async def admitted_body(
         body = await read_body(request, small, account.grow_in_turn)
         values = values_in(body)
         tenant = await opened(request.is_disconnected, must_be_proven=needs_proof or values > UNPROVEN_VALUES)
-        enter()
+        await enter()
         try:
             await account.grow_in_turn(VALUE_BYTES * values, WAITS_S if account.is_proven else UNPROVEN_WAITS_S)
         except HTTPException:

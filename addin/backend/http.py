@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import ipaddress
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -99,20 +100,21 @@ async def read_body(
     too_large = HTTPException(413, f"the request is larger than {limits.max_bytes:,} bytes ({limits.reason})")
     if declared_bytes(request) > limits.max_bytes:
         raise too_large
-    body = bytearray()
+    body, size = io.BytesIO(), 0  # which gives what it holds away without a copy
     try:
         async with asyncio.timeout(limits.timeout_s):
             async for chunk in request.stream():
-                if len(body) + len(chunk) > limits.max_bytes:
+                size += len(chunk)
+                if size > limits.max_bytes:
                     raise too_large
                 if hold is not None:
                     await hold(len(chunk))
-                body += chunk
+                body.write(chunk)
     except TimeoutError:
         raise HTTPException(
             408, f"the request did not arrive within {limits.timeout_s:g} s (setting receive_timeout_s)"
         ) from None
-    return bytes(body)
+    return body.getvalue()
 
 
 def declared_bytes(request: Request) -> int:

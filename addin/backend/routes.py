@@ -93,7 +93,8 @@ async def _answered(request: Request, tenant: Tenant, calls: Sequence[bytes], po
         backend.recent_calls.add(calls, time.time())
     where = WHERE_ASKED.get(asked.get("asks", "")) or _elsewhere(request, backend)
     # Where too much is pending already, the post waits for its answers: what it takes meanwhile is in its account.
-    may_be_pending = asked.get("pending") == "yes" and backend.has_room_to_load(tenant, tenant.loads.new_bytes(calls))
+    new_bytes = tenant.loads.new_bytes(calls) if asked.get("pending") == "yes" else None
+    may_be_pending = new_bytes is not None and backend.has_room_to_load(tenant, account_of(request), new_bytes)
     lost = [each for each in asked.get("lost", "").split(",")[:MOST_LOST] if each]
     await tenant.told.have_ended(lost, LEFT_ENDS_WITHIN_S)
     async with tenant.turn():

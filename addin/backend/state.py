@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, cast
 from starlette.requests import Request
 
 from addin.backend.http import KEY_HEADER
-from addin.backend.limits.accounts import PAYER_PART, UNPROVEN_PART, MemoryBudget
-from addin.backend.limits.aside import Lane
+from addin.backend.limits.accounts import PAYER_PART, UNPROVEN_PART, Account, MemoryBudget
+from addin.backend.limits.aside import Lanes
 from addin.backend.operation.events import tell
 from addin.backend.operation.metrics import Metrics, WorkerMeasures, memory_bytes
 from addin.backend.operation.public_certificate import PublicCertificate
@@ -116,7 +116,7 @@ class BackendState:
         )
         self._connections.observed = self._observed
         self._watch = ServiceWatch()
-        self.lanes: list[Lane] = []
+        self.lanes = Lanes(self.memory)
         """Where large work is done, in processes apart."""
         self.at_end: list[Callable[[], None]] = []
         """What is called when the backend closes."""
@@ -190,10 +190,11 @@ class BackendState:
             or (key is not None and self._users.knows(key))
         )
 
-    def has_room_to_load(self, tenant: Tenant, held_bytes: int) -> bool:
+    def has_room_to_load(self, tenant: Tenant, account: Account, held_bytes: int) -> bool:
         """Return whether calls of so many bytes may wait in memory for answers, beside those that do already.
 
-        They share the room of requests, of which each key has a part; what is alone always fits.
+        They share the room of requests, of which each key has a part with its other requests; what is alone always
+        fits.
         """
         if not held_bytes:
             return True
@@ -202,8 +203,9 @@ class BackendState:
             waiting = sum(each.loads.held_bytes for each in self._users.unproven)
             return waiting + held_bytes <= most // UNPROVEN_PART
         waiting, of_each = self.loads_bytes, most // (PAYER_PART if self.settings.per_user_keys else 1)
+        own += self.memory.held_beside(account)
         has_room = own + held_bytes <= of_each and self.memory.held + waiting + held_bytes <= most
-        return has_room or waiting == 0
+        return has_room or waiting == own == 0
 
     @property
     def loads_bytes(self) -> int:

@@ -177,10 +177,10 @@ class _Worker:
 
     async def _made_apart(self, work: Work, request: Request, backend: BackendState) -> bytes:
         if self._lane is None:
-            self._lane = Lane(backend.memory.processor, backend.lanes)
+            self._lane = Lane(backend.lanes)
             backend.at_end.append(self._lane.close)
         lane, namespace = self._lane, self._settings.namespace
-        with lane.entrance(account_of(request).turns) as enter:
+        async with lane.entrance(request) as enter:
             body_of = admitted_body(request, backend, self._limits, needs_proof=True, enter=enter)
             async with body_of as (_, body):
                 try:

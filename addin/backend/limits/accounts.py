@@ -87,6 +87,10 @@ class MemoryBudget:
         if amount < 0:
             self._let_in()
 
+    def held_beside(self, account: Account) -> int:
+        """Return what other requests of the same payer hold."""
+        return self._payers[account.payer] - account.held
+
     async def wait(self, account: Account, amount: int, within_s: float) -> None:
         """Let the account hold so much more once there is room; raises `HTTPException` 503 if it is not in time."""
         if sum(each.held for each, _, _ in self._waiting) + account.held > self.capacity // WAITING_PART:

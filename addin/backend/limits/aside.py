@@ -13,17 +13,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import IO, assert_never
+from weakref import WeakValueDictionary
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
-from addin.backend.limits.accounts import account_of, busy
+from addin.backend.http import declared_bytes
+from addin.backend.limits.accounts import WAITS_S, MemoryBudget, account_of, busy
 from addin.backend.limits.aside_worker import HEAD, READY, Status, Work
-from addin.backend.limits.processor import CallerTurns, Processor
+from addin.backend.limits.processor import CallerTurns
 from addin.errors import AddinError
 
 LIMIT_S = 20.0
@@ -33,7 +35,7 @@ BESIDE_OTHERS_S = 4.0
 """The same while others wait: nearly everything that a user does takes a second."""
 
 MEMORY_BYTES = 320 * 2**20
-"""What the process and its children may hold: a book of some hundred thousand cells."""
+"""What such processes and their children may hold: a book of some hundred thousand cells."""
 
 KEPT_BYTES = 128 * 2**20
 """A process that holds more after its work is ended, so that the memory goes back: one with all modules has 60 MB."""
@@ -42,7 +44,8 @@ IDLE_S = 60.0
 """Without work it is ended after so long."""
 
 LARGE_BYTES = 2**19
-"""Before a larger body is worked on, other lanes without work end their processes: each keeps a hundred MB."""
+"""Before a larger body is worked on, other lanes without work end their processes: each keeps a hundred MB; and of each
+payer one such is under way."""
 
 MOST_OF_ONE = 8
 """Requests of one payer in a lane, from before their bodies are read: a page waits for one answer before the next."""
@@ -54,44 +57,83 @@ class UnreadableError(Exception):
     """The bytes are not what the work takes."""
 
 
+class Lanes:
+    """All lanes of a backend. Together they take at most `memory_bytes`, and less while requests hold much."""
+
+    def __init__(self, memory: MemoryBudget, memory_bytes: int = MEMORY_BYTES) -> None:
+        self.memory = memory
+        self.memory_bytes = memory_bytes
+        self._lanes: list[Lane] = []
+        self._large = WeakValueDictionary[tuple[str, ...], asyncio.Lock]()
+        """By payer, held by the one large request that is read or worked on."""
+
+    def __iter__(self) -> Iterator[Lane]:
+        return iter(self._lanes)
+
+    def add(self, lane: Lane) -> None:
+        """Count what a lane takes."""
+        self._lanes.append(lane)
+
+    @asynccontextmanager
+    async def large(self, caller: CallerTurns) -> AsyncIterator[None]:
+        """Wait until no other large request of the payer is under way, until the end of the block."""
+        turn = self._large.setdefault(caller.payers, asyncio.Lock())
+        try:
+            async with asyncio.timeout(WAITS_S):
+                await turn.acquire()
+        except TimeoutError:
+            raise busy() from None
+        try:
+            yield
+        finally:
+            turn.release()
+
+    def may_hold(self, lane: Lane) -> int:
+        """Return what a lane may hold beside what requests and other lanes hold."""
+        requests = min(self.memory.held, self.memory_bytes // 2)
+        return self.memory_bytes - requests - sum(each.held_bytes for each in self._lanes if each is not lane)
+
+
 class Lane:
-    """Works in a process of its own, on one thing after another. `lanes` are all of this backend."""
+    """Works in a process of its own, on one thing after another."""
 
     def __init__(
         self,
-        processor: Processor,
-        lanes: list[Lane] | None = None,
+        lanes: Lanes,
         *,
         limit_s: float = LIMIT_S,
         beside_others_s: float = BESIDE_OTHERS_S,
-        memory_bytes: int = MEMORY_BYTES,
         idle_s: float = IDLE_S,
     ) -> None:
-        self._processor = processor
-        self._limit_s, self._beside_others_s = limit_s, beside_others_s
-        self._memory_bytes, self._idle_s = memory_bytes, idle_s
+        self._processor = lanes.memory.processor
+        self._limit_s, self._beside_others_s, self._idle_s = limit_s, beside_others_s, idle_s
         self._inside: list[CallerTurns] = []
         self._waiting: list[tuple[CallerTurns, asyncio.Future[None]]] = []
         self._running: CallerTurns | None = None
         self._process: WorkProcess | None = None
         self._ending: asyncio.TimerHandle | None = None
-        self._lanes = [] if lanes is None else lanes
-        self._lanes.append(self)
+        self._lanes = lanes
+        lanes.add(self)
 
-    @contextmanager
-    def entrance(self, caller: CallerTurns) -> Iterator[Callable[[], None]]:
-        """Inside the block the caller may enter, once it is known who pays: the function raises 503 for too many."""
+    @asynccontextmanager
+    async def entrance(self, request: Request) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+        """Inside the block the caller may enter, once it is known who pays: the function raises 503 for too many.
 
-        def enter() -> None:
-            if sum(each.payers == caller.payers for each in self._inside) >= MOST_OF_ONE:
-                raise busy()
-            self._inside.append(caller)
+        It waits where the request is large, and another large one of the payer is under way: each fills memory here
+        and in the process.
+        """
+        caller = account_of(request).turns
+        async with AsyncExitStack() as stack:
 
-        try:
+            async def enter() -> None:
+                if sum(each.payers == caller.payers for each in self._inside) >= MOST_OF_ONE:
+                    raise busy()
+                self._inside.append(caller)
+                stack.callback(self._inside.remove, caller)
+                if not 0 < declared_bytes(request) <= LARGE_BYTES:
+                    await stack.enter_async_context(self._lanes.large(caller))
+
             yield enter
-        finally:
-            if caller in self._inside:
-                self._inside.remove(caller)
 
     async def run(self, work: Work, body: bytes, options: str, request: Request) -> bytes:
         """Return what `work` makes of the body; it is not begun for who has gone.
@@ -126,6 +168,12 @@ class Lane:
         if self._process is not None:
             self._process.close()
             self._process = None
+
+    @property
+    def held_bytes(self) -> int:
+        """Return what the process holds."""
+        process = self._process
+        return 0 if process is None else process.memory_bytes()
 
     @property
     def is_wanted_by_others(self) -> bool:
@@ -177,9 +225,12 @@ class Lane:
         limit_s = self._beside_others_s if self.is_wanted_by_others else self._limit_s
         if took_s > limit_s:
             raise HTTPException(503, f"this took longer than {limit_s:g} s, and was ended; ask for less in one go")
-        if process.memory_bytes() > self._memory_bytes:
-            most = self._memory_bytes // 2**20
-            raise HTTPException(413, f"this took more than {most:,} MB of memory, and was ended; use a smaller book")
+        held_bytes, most = process.memory_bytes(), self._lanes.memory_bytes
+        if held_bytes > most:
+            told = f"this took more than {most // 2**20:,} MB of memory, and was ended; use a smaller book"
+            raise HTTPException(413, told)
+        if held_bytes > self._lanes.may_hold(self):
+            raise busy()
 
 
 class WorkProcess:

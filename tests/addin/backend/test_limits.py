@@ -8,7 +8,9 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from addin.backend.limits.accounts import MemoryBudget
-from addin.backend.state import RecentCalls
+from addin.backend.state import BackendState, RecentCalls
+from addin.config.api_key import KeyStore, no_keychain
+from addin.config.settings import Settings
 from addin.protocol.batch import Ready, ResponseCache
 from tests.addin.backends import backend_of
 from tests.attack.pages.large_posts import Health, bodies
@@ -122,6 +124,23 @@ async def test_of_those_who_wait_for_room_only_some_may_hold_much():
         third.grow(100)
         with pytest.raises(HTTPException):
             await second.grow_in_turn(300)
+
+
+async def test_what_a_key_has_pending_shares_its_part_with_its_other_requests(service, tmp_path):
+    settings = Settings(url=service.url, cache_dir=tmp_path, per_user_keys=True, requests_bytes=1_000)
+    keys = KeyStore(settings.url, open_keychain=no_keychain, file=tmp_path / "keys.json")
+    backend = BackendState(settings, keys, None)
+    async with backend.tenant(service.key) as tenant:
+        await tenant.client.quota()
+        with backend.memory.account("office") as unread, backend.memory.account("office") as asking:
+            for account in (unread, asking):
+                account.pay_as("ada", is_only=False)
+            asking.hold(300)
+            assert backend.has_room_to_load(tenant, asking, 10**6)
+            unread.hold(200)
+            assert backend.has_room_to_load(tenant, asking, 300)
+            assert not backend.has_room_to_load(tenant, asking, 301)
+    await backend.aclose()
 
 
 def test_a_request_that_is_alone_fits_however_large_its_own_limits_allow_it_to_be():

@@ -13,9 +13,10 @@ def sleep(body: bytes, options: str) -> bytes:
 
 
 def fill(body: bytes, options: str) -> bytes:
-    """Take so many MB, and hold them."""
-    held = bytearray(os.urandom(2**20) * int(options))
-    threading.Event().wait(20)
+    """Take so many MB, and hold them for some seconds."""
+    megabytes, seconds = options.split()
+    held = bytearray(os.urandom(2**20) * int(megabytes))
+    threading.Event().wait(float(seconds))
     return bytes(held[: len(body)])
 
 

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from addin.backend.limits.accounts import MemoryBudget
-from addin.backend.limits.aside import LARGE_BYTES, MOST_OF_ONE, Lane
+from addin.backend.limits.aside import LARGE_BYTES, MEMORY_BYTES, MOST_OF_ONE, Lane, Lanes
 from addin.errors import AddinError
 from tests.addin.backend.limits import heavy_work
 
@@ -23,9 +23,11 @@ class Caller:
     async def ask(self, lane, work, options="", body=b"body"):
         with self._budget.account(self._name) as account:
             account.pay_as(self._name, is_only=False)
-            request = Request({"type": "http", "state": {"account": account}}, self._receive)
-            with lane.entrance(account.turns) as enter:
-                enter()
+            headers = [(b"content-length", str(len(body)).encode())]
+            request = Request({"type": "http", "headers": headers, "state": {"account": account}}, self._receive)
+            async with lane.entrance(request) as enter:
+                await enter()
+                account.grow(len(body))
                 return await lane.run(work, body, options, request)
 
     def leave(self):
@@ -37,11 +39,11 @@ class Caller:
 
 
 @asynccontextmanager
-async def lane(**limits):
-    budget = MemoryBudget(2**30)
-    opened = Lane(budget.processor, **limits)
+async def lane(memory_bytes=MEMORY_BYTES, lanes=None, **limits):
+    lanes = lanes or Lanes(MemoryBudget(2**30), memory_bytes)
+    opened = Lane(lanes, **limits)
     try:
-        yield opened, lambda name: Caller(budget, name)
+        yield opened, lambda name: Caller(lanes.memory, name)
     finally:
         opened.close()
 
@@ -56,7 +58,7 @@ async def test_one_process_does_one_piece_after_another_and_says_what_it_refuses
 
 
 async def test_large_work_ends_the_process_of_a_lane_that_has_none_and_small_work_does_not():
-    lanes = []
+    lanes = Lanes(MemoryBudget(2**30))
     async with lane(lanes=lanes) as (books, caller), lane(lanes=lanes) as (formulas, _):
         first = await caller("ada").ask(formulas, heavy_work.process_id)
         of_books = await caller("ada").ask(books, heavy_work.process_id)
@@ -70,7 +72,7 @@ async def test_what_takes_too_long_or_too_much_or_ends_its_process_is_told_and_t
         with pytest.raises(HTTPException, match="took longer than 3 s"):
             await caller("ada").ask(opened, heavy_work.sleep, "30")
         with pytest.raises(HTTPException, match="more than 150 MB of memory"):
-            await caller("ada").ask(opened, heavy_work.fill, "300")
+            await caller("ada").ask(opened, heavy_work.fill, "300 20")
         with pytest.raises(RuntimeError, match="the process ended"):
             await caller("ada").ask(opened, heavy_work.die)
         assert await caller("ada").ask(opened, heavy_work.sleep, "0", b"x" * 2**21) == b"x" * 2**21
@@ -115,3 +117,28 @@ async def test_of_one_payer_only_so_many_have_a_place():
         ]
         ended = await asyncio.gather(*asked, return_exceptions=True)
         assert [each.status_code for each in ended if isinstance(each, HTTPException)] == [503, 503]
+
+
+async def test_of_one_payer_one_large_request_is_under_way_and_nobody_else_waits_for_it():
+    lanes = Lanes(MemoryBudget(2**30))
+    async with lane(lanes=lanes) as (books, caller), lane(lanes=lanes) as (formulas, _):
+        large = b"x" * (LARGE_BYTES + 1)
+        first = asyncio.ensure_future(caller("ada").ask(books, heavy_work.sleep, "0.5", large))
+        second = asyncio.ensure_future(caller("ada").ask(formulas, heavy_work.sleep, "0", large))
+        await caller("bob").ask(formulas, heavy_work.sleep, "0", large)
+        await caller("ada").ask(formulas, heavy_work.sleep, "0")
+        assert not second.done()
+        assert lanes.memory.held == len(large)
+        await asyncio.gather(first, second)
+
+
+async def test_work_that_fills_memory_while_requests_hold_much_is_ended_and_may_be_tried_again():
+    lanes = Lanes(MemoryBudget(2**30), memory_bytes=200 * 2**20)
+    async with lane(lanes=lanes) as (opened, caller):
+        assert len(await caller("ada").ask(opened, heavy_work.fill, "60 0.3")) == len(b"body")
+        with lanes.memory.account("bob") as unread:
+            unread.pay_as("bob", is_only=True)
+            unread.hold(2**29)
+            with pytest.raises(HTTPException, match="busy") as refused:
+                await caller("ada").ask(opened, heavy_work.fill, "60 20")
+        assert refused.value.status_code == 503

@@ -63,9 +63,12 @@ async def main():
         await told.get()
         for _ in range(2):
             crowd = [bytes(600 + number % 3_000) for number in range(40_000)]
+            rows = [(number,) for number in range(700_000)]
             there = await looked()
-            kept = crowd[::400]
-            del crowd
+            del crowd[::2]
+            await looked()
+            kept = crowd[::200]
+            del crowd, rows
             print(there, await looked())
 
 
