@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 import msgspec
@@ -84,9 +83,9 @@ class OpenFormulas:
             self._formulas.append(each)
             if each.is_in_scope:
                 self._ours.add((each.sheet, each.place))
-        sheets = enumerate(self._book.sheets)
-        async for at, block in yielding((at, each) for at, sheet in sheets for each in chain(*map(pieces, sheet.cells))):
-            self._cells.add(at, block)
+        blocks = ((at, block) for at, sheet in enumerate(self._book.sheets) for block in sheet.cells)
+        async for at, piece in yielding((at, piece) for at, block in blocks for piece in pieces(block)):
+            self._cells.add(at, piece)
         self._cells.put_in_order()
         async for part in in_turns(list(self._book.names.items()), 1):
             self._names |= {name: self._readings.read(formula) for name, formula in part}
