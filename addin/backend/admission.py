@@ -9,7 +9,15 @@ from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
-from addin.backend.http import BodyLimits, address_of, declared_bytes, is_on_this_machine, read_body, user_key
+from addin.backend.http import (
+    BodyLimits,
+    BusyError,
+    address_of,
+    declared_bytes,
+    is_on_this_machine,
+    read_body,
+    user_key,
+)
 from addin.backend.limits.accounts import UNPROVEN_WAITS_S, VALUE_BYTES, WAITS_S, account_of
 from addin.backend.sign_in.person import person_in
 from addin.backend.state import BackendState
@@ -94,39 +102,62 @@ async def admitted_body(
     known yet, as when an office opens its books at nine. `enter` is called once it is known who pays, where
     possible before the body is read; it waits or raises where there is no place.
     """
-    key, account = await _key(request, backend), account_of(request)
+    key = await _key(request, backend)
     is_guest = key is None and backend.settings.per_user_keys
     if is_guest:
         _refuse_to_guests(request, needs_proof=needs_proof)
     async with AsyncExitStack() as stack:
-
-        async def opened(has_left: HasLeft = stays, *, must_be_proven: bool) -> Tenant:
-            tenant = await stack.enter_async_context(backend.tenant(key, address_of(request), has_left))
-            if must_be_proven:
-                await _proven(request, backend, tenant)
-            return tenant
-
+        entry = _Entry(request, backend, key, stack)
         if backend.knows(key) or declared_bytes(request) > UNPROVEN_BYTES:
-            tenant = await opened(must_be_proven=True)
+            tenant = await entry.proven()
             await enter()
-            body = await read_body(request, limits, account.grow_in_turn)
-            await account.grow_in_turn(VALUE_BYTES * values_in(body))
+            body = await read_body(request, limits, entry.hold)
+            await entry.hold(VALUE_BYTES * values_in(body))
             yield tenant, body
             return
         most = min(GUEST_BYTES if is_guest else UNPROVEN_BYTES, limits.max_bytes)
         small = BodyLimits(most, "larger ones need a key that the service accepts", limits.timeout_s)
-        body = await read_body(request, small, account.grow_in_turn)
+        body = await read_body(request, small, entry.hold)
+        entry.has_left = request.is_disconnected  # not before: to look for that takes what arrives of the body
         values = values_in(body)
-        tenant = await opened(request.is_disconnected, must_be_proven=needs_proof or values > UNPROVEN_VALUES)
+        tenant = await (entry.proven() if needs_proof or values > UNPROVEN_VALUES else entry.opened())
         await enter()
-        try:
-            await account.grow_in_turn(VALUE_BYTES * values, WAITS_S if account.is_proven else UNPROVEN_WAITS_S)
-        except HTTPException:
-            if account.is_proven or is_guest:
-                raise
-            await _proven(request, backend, tenant)
-            await account.grow_in_turn(VALUE_BYTES * values)
+        await entry.hold(VALUE_BYTES * values)
         yield tenant, body
+
+
+class _Entry:
+    """The way in of a request: its tenant, opened once and for as long as `stack`, and what its account may hold."""
+
+    def __init__(self, request: Request, backend: BackendState, key: str | None, stack: AsyncExitStack) -> None:
+        self._request, self._backend, self._key, self._stack = request, backend, key, stack
+        self._account = account_of(request)
+        self._tenant: Tenant | None = None
+        self.has_left: HasLeft = stays
+
+    async def opened(self) -> Tenant:
+        """Return the tenant."""
+        if self._tenant is None:
+            opening = self._backend.tenant(self._key, address_of(self._request), self.has_left)
+            self._tenant = await self._stack.enter_async_context(opening)
+        return self._tenant
+
+    async def proven(self) -> Tenant:
+        """Return the tenant, whose key pays from now on."""
+        tenant = await self.opened()
+        if not self._account.is_proven:
+            await _proven(self._request, self._backend, tenant)
+        return tenant
+
+    async def hold(self, amount: int) -> None:
+        """Let the account hold so much more. Where keys that are not proven have no room, the key is proven first."""
+        try:
+            await self._account.grow_in_turn(amount, WAITS_S if self._account.is_proven else UNPROVEN_WAITS_S)
+        except BusyError:
+            if self._account.is_proven or (self._key is None and self._backend.settings.per_user_keys):
+                raise
+            await self.proven()
+            await self._account.grow_in_turn(amount)
 
 
 def _refuse_to_guests(request: Request, *, needs_proof: bool) -> None:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 import orjson
+from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -19,7 +20,7 @@ from addin.config.api_key import checked_key
 from addin.config.settings import Settings
 from addin.errors import SettingsError
 from addin.protocol.limits import BadBatchError, BatchTooLargeError
-from addin.protocol.messages import encode
+from addin.protocol.messages import BUSY, Refusal, encode
 from dataservice.ledger import LedgerAwayError
 
 M = TypeVar("M", bound=msgspec.Struct)
@@ -34,6 +35,13 @@ MEMBERS_BYTES = 64 * 2**10
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 """The names by which a machine reaches itself."""
+
+
+class BusyError(HTTPException):
+    """Too much is under way: hosts send the same request again, within the time of their cells."""
+
+    def __init__(self, detail: str, status_code: int = 503) -> None:
+        super().__init__(status_code, detail, headers={"retry-after": str(RETRY_AFTER_S)})
 
 
 class JsonResponse(Response):
@@ -55,6 +63,8 @@ async def error_response(request: Request, error: Exception) -> Response:
     match error:
         case HTTPException(status_code=404 | 405):
             return _error(error.status_code, f"{request.method} {request.url.path[:100]} is not served here")
+        case BusyError():
+            return _error(error.status_code, error.detail, error.headers, kind=BUSY)
         case HTTPException():
             return _error(error.status_code, error.detail, error.headers)
         case BatchTooLargeError():
@@ -75,8 +85,10 @@ def away_response(error: Exception, meanwhile: str = "nothing was changed") -> R
     return _error(503, told, {"retry-after": str(RETRY_AFTER_S)})
 
 
-def _error(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
-    response = JsonResponse({"error": message}, status)
+def _error(
+    status: int, message: str, headers: Mapping[str, str] | None = None, *, kind: str | UnsetType = UNSET
+) -> Response:
+    response = JsonResponse(Refusal(message, kind), status)
     response.headers.update(headers or {})
     return response
 

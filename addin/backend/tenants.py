@@ -16,7 +16,7 @@ from math import ceil
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from addin.backend.http import RETRY_AFTER_S
+from addin.backend.http import BusyError
 from addin.backend.limits.new_keys import NewKeys
 from addin.backend.workers.refreshes import Refreshed
 from addin.config.consent import consent_for
@@ -133,10 +133,8 @@ class Tenant:
         All batches that are worked on get equal parts of the time. So nobody gets more than the others by sending many.
         """
         if self._waiting >= MAX_WAITING:
-            raise HTTPException(
-                429,
-                "too many batches of this key wait; try again in a few seconds (setting max_user_batches)",
-                headers={"retry-after": str(RETRY_AFTER_S)},
+            raise BusyError(
+                "too many batches of this key wait; try again in a few seconds (setting max_user_batches)", 429
             )
         self._waiting += 1
         try:
@@ -298,11 +296,7 @@ class UserTenants:
         """Return why there is no place for a new key; None where there is, which then is one of the address's."""
         waiting = self._new_ones()
         if waiting.total() >= MAX_UNPROVEN or waiting[address] >= MAX_UNPROVEN_OF_ADDRESS:
-            return HTTPException(
-                503,
-                "too many keys are new at the moment; try again in a few seconds",
-                headers={"retry-after": str(RETRY_AFTER_S)},
-            )
+            return BusyError("too many keys are new at the moment; try again in a few seconds")
         wait_s = self._new_keys.wait_s(address, self._clock())
         if wait_s > 0:
             return HTTPException(

@@ -407,12 +407,16 @@ class FunctionHelp(Struct, frozen=True):
     parameters: list[ParameterHelp]
 
 
+BUSY = "busy"
+"""The kind of a refusal because too much is under way."""
+
+
 class Refusal(Struct, frozen=True):
     """A request that was refused, with a status of 400 or more."""
 
     error: Annotated[str, Meta(description="why, and what to do")]
     kind: Annotated[
-        str | UnsetType, Meta(description="where a host does something about it: `restarting`, `sign_in`")
+        str | UnsetType, Meta(description="where a host does something about it: `restarting`, `busy`, `sign_in`")
     ] = UNSET
 
 

@@ -13,11 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from addin.backend.http import RETRY_AFTER_S, address_of
+from addin.backend.http import BusyError, address_of
 from addin.backend.limits.processor import CallerTurns, Processor
 from udfs.engine import TURNS
 
@@ -169,13 +168,9 @@ class Account:
         self.grow(held)
 
 
-def busy() -> HTTPException:
+def busy() -> BusyError:
     """Return what a caller is told who finds no room."""
-    return HTTPException(
-        503,
-        "the backend is busy with other requests; try again in a few seconds (setting requests_bytes)",
-        headers={"retry-after": str(RETRY_AFTER_S)},
-    )
+    return BusyError("the backend is busy with other requests; try again in a few seconds (setting requests_bytes)")
 
 
 def account_of(request: Request) -> Account:

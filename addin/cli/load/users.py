@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from http import HTTPStatus
@@ -19,11 +20,16 @@ import aiohttp
 import msgspec
 import orjson
 
+from addin.backend.operation.stopping import RESTARTING
 from addin.backend.sign_in.gate import SIGN_IN
 from addin.errors import AddinError
+from addin.protocol.messages import BUSY
 
 TIMEOUT_S = 35.0
 """So long a page waits for an answer; then its cells show an error."""
+
+NO_ANSWER = 0
+"""In place of a status."""
 
 IDLE_S = 2.0
 """A connection that was idle for longer is not used again: servers close theirs after five seconds or more."""
@@ -40,7 +46,13 @@ MOST_REASONS = 3
 SIGMAS = 2.0
 """Of a bell, to each side of its middle: nearly all come within these."""
 
-BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+PAUSES_S = (0.05, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""Before pages send again what a busy or restarting backend refused, within the same time."""
+
+REPEATED = (BUSY, RESTARTING)
+
+REFUSED = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+"""Statuses whose reason pages show in every cell in the end."""
 
 _PENDING = b'{"pending":true'
 
@@ -145,17 +157,12 @@ async def _timed(http: aiohttp.ClientSession, user: User, begins_after_s: float 
     began, reasons, calls = perf_counter(), Counter[str](), user.calls
     while calls:
         body = b'{"calls":[%s]}' % b",".join(calls)
-        try:
-            async with http.post("functions/call?pending=yes", data=body, headers=user.headers) as response:
-                content = await response.read()
-        except TimeoutError:
-            reasons[f"the backend did not answer within {TIMEOUT_S:g} s"] += len(calls)
-            break
-        if response.status in BUSY:  # pages show it in every cell
+        status, content = await _answered(http, user, body)
+        if status in REFUSED or status == NO_ANSWER:
             reasons[_reason(content)] += len(calls)
             break
-        if response.status != HTTPStatus.OK:
-            raise AddinError(f"the backend refused a batch ({response.status}): {_reason(content)}")
+        if status != HTTPStatus.OK:
+            raise AddinError(f"the backend refused a batch ({status}): {_reason(content)}")
         reasons.update(message.decode() for message in _MESSAGE.findall(content))
         if _PENDING not in content:
             break
@@ -164,11 +171,31 @@ async def _timed(http: aiohttp.ClientSession, user: User, begins_after_s: float 
     return perf_counter() - began, reasons
 
 
-def _reason(content: bytes) -> str:
+async def _answered(http: aiohttp.ClientSession, user: User, body: bytes) -> tuple[int, bytes]:
+    """The status and the content of a post, which is sent again as pages do it; `NO_ANSWER` with the reason."""
+    status, content = NO_ANSWER, b'{"error":"the backend did not answer within %d s"}' % TIMEOUT_S
+    with suppress(TimeoutError):
+        async with asyncio.timeout(TIMEOUT_S):
+            for pause_s in (*PAUSES_S, None):
+                async with http.post("functions/call?pending=yes", data=body, headers=user.headers) as response:
+                    status, content = response.status, await response.read()
+                if status not in REFUSED or _told(content).get("kind") not in REPEATED or pause_s is None:
+                    break
+                await asyncio.sleep(pause_s)
+    return status, content
+
+
+def _told(content: bytes) -> dict[str, Any]:
+    """The members of a refusal; none where it is not the backend's."""
     try:
         told: Any = orjson.loads(content)
-        if told.get("kind") == SIGN_IN:
-            return "its users sign in, which a load test cannot; try one with the same settings but no oidc_issuer"
-        return str(told["error"])[:300]
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return "its answer is no JSON of the backend's; is this its address?"
+    except orjson.JSONDecodeError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _reason(content: bytes) -> str:
+    told = _told(content)
+    if told.get("kind") == SIGN_IN:
+        return "its users sign in, which a load test cannot; try one with the same settings but no oidc_issuer"
+    return str(told.get("error", "its answer is no JSON of the backend's; is this its address?"))[:300]

@@ -2,6 +2,8 @@
 
 import asyncio
 import secrets
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import httpx
@@ -247,3 +249,33 @@ async def test_an_office_that_opens_its_books_at_nine_from_one_address_waits_and
             replies = [response.json() for response in await asyncio.gather(*sent)]
     assert [[answer for answer in reply["answers"] if "value" not in answer] for reply in replies] == [[]] * len(keys)
     assert [reply["requests"] for reply in replies] == [service.store.usage(key) for key in keys]
+
+
+def held_bytes(backend):
+    lines = backend.http.get("/metrics").text.splitlines()
+    return float(next(line for line in lines if line.startswith("addin_requests_bytes ")).split()[1])
+
+
+def test_who_sends_slowly_from_an_address_keeps_no_room_from_a_key_that_the_service_accepts(service, tmp_path):
+    began, may_end = threading.Event(), threading.Event()
+
+    def slow():
+        yield b'{"calls":[],"rest":"%s' % (b" " * (2**20 - 30))
+        began.set()
+        may_end.wait(60)
+        yield b'"}'
+
+    with backend_of(service, tmp_path, key="", per_user_keys=True, requests_bytes=2**24, receive_timeout_s=90) as backend:
+        headers = {"X-Data-Service-Key": random_key(), **HTTPS, "Content-Type": "application/json"}
+        with ThreadPoolExecutor() as pool:
+            stranger = pool.submit(
+                httpx.post, f"{backend.url}/functions/call", content=slow(), headers=headers, timeout=90
+            )
+            began.wait(60)
+            while held_bytes(backend) < 2**20 - 10:
+                pass  # until what the stranger has sent has arrived
+            answered = as_user(backend, service.key)
+            may_end.set()
+            stranger.result()
+    assert answered.status_code == 200
+    assert "value" in answered.json()["answers"][0]

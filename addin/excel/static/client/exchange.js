@@ -18,8 +18,9 @@ const SLEPT_MS = 5_000;
 /** What starts the backend of this page: Excel's, or that of the sheet in the browser and the pane beside its cells. */
 export const STARTS = /\/sheet(?:_pane\.html)?$/.test(globalThis.location?.pathname ?? "") ? "addin sheet, or addin demo" : "addin serve";
 
-/** The kind of refusal after which the same request is sent again. */
+/** The kinds of refusal after which the same request is sent again. */
 const RESTARTING = "restarting";
+const BUSY = "busy";
 
 /** The backends that have answered this page: where one breaks off, it restarts; else nobody has started it. */
 const answered = new Set();
@@ -116,11 +117,12 @@ async function textOf({ once, origin, signal, again }) {
       answered.add(origin);
       return text;
     } catch (error) {
-      if (!(error instanceof AwayError) || signal.aborted) throw error;
-      restarts ||= error.kind === RESTARTING;
+      const isBusy = error instanceof RequestError && error.kind === BUSY;
+      if (!(error instanceof AwayError || isBusy) || signal.aborted) throw error;
+      restarts ||= isBusy || error.kind === RESTARTING;
       const pauseMs = (restarts ? RESTART_PAUSES_MS : PAUSES_MS)[broken];
       if (pauseMs === undefined) {
-        answered.delete(origin);  // nobody waits so long a second time
+        if (!isBusy) answered.delete(origin); // nobody waits so long a second time
         throw error;
       }
       again(error);

@@ -115,10 +115,11 @@ def test_a_call_whose_connection_breaks_is_answered_by_the_next_worker(page, scr
     assert len(scripted.batches) == 2
 
 
-def test_a_call_that_a_restart_broke_off_is_made_again(page, scripted):
+@pytest.mark.parametrize(("status", "kind"), [(503, "restarting"), (503, "busy"), (429, "busy")])
+def test_a_call_that_a_restart_or_a_crowd_has_refused_is_made_again(page, scripted, status, kind):
     async def once(_):
         scripted.reply = None
-        return JSONResponse({"error": "the backend is restarting", "kind": "restarting"}, 503)
+        return JSONResponse({"error": "not now", "kind": kind}, status)
 
     scripted.reply = once
     assert page.evaluate("call('SIGNAL', 'x')") == {"value": [["x"]]}
