@@ -1,4 +1,5 @@
 """Processor time, shared among callers: of those who wait for a turn of the loop, who has used least goes on first.
+Of those who have used about as much it is who came first: with equal turns all of a crowd would be done at its end.
 
 Work that takes long is cut into turns of a hundredth of a second (`udfs.engine.scheduler`). Only one of them runs
 before everybody else had a look at the loop, however many large batches are under way; and callers whose key is not
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from itertools import count
 from math import exp2, inf, log2
 
 ROUNDS_BETWEEN = 8
@@ -17,6 +19,12 @@ ROUNDS_BETWEEN = 8
 
 HALF_LIFE_S = 10.0
 """What somebody has used counts half after so long."""
+
+SMALL_S = 0.004
+"""Who has used less lately goes before all others: a few cells need no more, also while an office opens its books."""
+
+STEP_S = 0.1
+"""Who has used so much more lately goes behind: a recalculation of a thousand cells needs about that."""
 
 MOST_COUNTED_S = 0.5
 """Of one turn: who waits for the service meanwhile uses no processor."""
@@ -37,8 +45,10 @@ class Processor:
         self._timer = timer
         self._waiting: dict[CallerTurns, list[asyncio.Future[None]]] = {}
         self._used: dict[str, float] = {}
-        """By payer the logarithm of the seconds used, counted up by one each half-life instead of down: so what others
-        use never changes the order, and nothing is worked out again where a hundred wait."""
+        """By payer the logarithm of the seconds used, counted up by one each half-life instead of down: so nothing is
+        worked out again as time passes."""
+        self.numbers = count()
+        """In the order in which requests came."""
         self._is_ticking = False
         self._rounds_left = 0
         self.callers = 0
@@ -55,9 +65,13 @@ class Processor:
         """Return what a payer has used lately, in seconds."""
         return exp2(self._used.get(payer, -inf) - self._timer() / HALF_LIFE_S)
 
-    def rank(self, caller: CallerTurns) -> list[float]:
+    def rank(self, caller: CallerTurns) -> tuple[list[int], int]:
         """Return what decides who goes first: whoever has the lowest."""
-        return [self._used.get(payer, -inf) for payer in caller.payers]
+        return [self._steps(payer) for payer in caller.payers], caller.number
+
+    def _steps(self, payer: str) -> int:
+        used_s = self.used_lately_s(payer)
+        return 0 if used_s < SMALL_S else 1 + int(used_s / STEP_S)
 
     def count(self, caller: CallerTurns, seconds: float) -> None:
         """Note what a caller has used."""
@@ -99,6 +113,7 @@ class CallerTurns:
 
     def __init__(self, processor: Processor, address: str) -> None:
         self._processor = processor
+        self.number = next(processor.numbers)
         self.payers: tuple[str, ...] = (UNPROVEN, address)
         self.is_proven = False
         self.used_s = 0.0

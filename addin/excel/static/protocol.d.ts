@@ -413,6 +413,6 @@ interface FunctionHelp {
 interface Refusal {
   /** Why, and what to do. */
   error: string;
-  /** Where a host does something about it: `restarting`, `sign_in`. */
+  /** Where a host does something about it: `restarting`, `busy`, `sign_in`. */
   kind?: string;
 }

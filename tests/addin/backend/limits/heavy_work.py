@@ -2,6 +2,7 @@
 
 import os
 import threading
+from pathlib import Path
 
 from addin.errors import AddinError
 
@@ -9,6 +10,13 @@ from addin.errors import AddinError
 def sleep(body: bytes, options: str) -> bytes:
     """Take so many seconds."""
     threading.Event().wait(float(options))
+    return body
+
+
+def wait_for(body: bytes, options: str) -> bytes:
+    """Take until such a file is there."""
+    while not Path(options).exists():
+        threading.Event().wait(0.02)
     return body
 
 

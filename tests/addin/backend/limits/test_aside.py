@@ -119,16 +119,17 @@ async def test_of_one_payer_only_so_many_have_a_place():
         assert [each.status_code for each in ended if isinstance(each, HTTPException)] == [503, 503]
 
 
-async def test_of_one_payer_one_large_request_is_under_way_and_nobody_else_waits_for_it():
+async def test_of_one_payer_one_large_request_is_under_way_and_nobody_else_waits_for_it(tmp_path):
     lanes = Lanes(MemoryBudget(2**30))
     async with lane(lanes=lanes) as (books, caller), lane(lanes=lanes) as (formulas, _):
         large = b"x" * (LARGE_BYTES + 1)
-        first = asyncio.ensure_future(caller("ada").ask(books, heavy_work.sleep, "0.5", large))
+        first = asyncio.ensure_future(caller("ada").ask(books, heavy_work.wait_for, str(tmp_path / "end"), large))
         second = asyncio.ensure_future(caller("ada").ask(formulas, heavy_work.sleep, "0", large))
         await caller("bob").ask(formulas, heavy_work.sleep, "0", large)
         await caller("ada").ask(formulas, heavy_work.sleep, "0")
         assert not second.done()
         assert lanes.memory.held == len(large)
+        (tmp_path / "end").touch()
         await asyncio.gather(first, second)
 
 
