@@ -37,8 +37,11 @@ from udfs.engine import Call, CostPreview, in_turns, next_turn
 CELLS_A_VALUE = 5
 """A cell that is only looked at takes about a fifth of what an argument of a call takes."""
 
-MOST_MEMBERS = 200_000
+MOST_MEMBERS = 100_000
 """Formulas, names and what describes sheets: reading those of a larger book would hold up the others."""
+
+VALUES_A_MEMBER = 3
+"""A formula takes about three times what an argument of a call takes, once it is read."""
 
 MOST_CELL_VALUES = 1_300_000
 """Values and formulas of cells that are only looked at: hosts are asked for 300,000 cells at most."""
@@ -136,11 +139,11 @@ async def _opened(request: Request) -> AsyncIterator[tuple[Tenant, OpenFormulas]
 
 def _weight(body: bytes) -> int:
     """Return how many values a book takes the room of; raises `HTTPException` 413 for too large a one."""
-    if body.count(b'":') > MOST_MEMBERS:
+    if (members := body.count(b'":')) > MOST_MEMBERS:
         raise HTTPException(413, f"the workbook has more than {MOST_MEMBERS:,} formulas and names")
     if (commas := body.count(b",")) > MOST_CELL_VALUES:
         raise HTTPException(413, f"more than {MOST_CELL_VALUES:,} values and formulas of cells were handed over")
-    return commas // CELLS_A_VALUE
+    return VALUES_A_MEMBER * members + commas // CELLS_A_VALUE
 
 
 async def _cost(request: Request, tenant: Tenant, planned: PlannedCalls, mode: Refresh, formulas: int) -> Cost:

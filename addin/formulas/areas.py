@@ -63,7 +63,7 @@ class Area(NamedTuple):
         return self.first_row <= row <= self.last_row and self.first_column <= column <= self.last_column
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=10_000)  # what is kept lies between what goes, and keeps its pages
 def area_of(reference: str) -> Area | None:
     """The area that a reference names; None for what is no place on a sheet of the same book."""
     if one := _ONE_CELL.fullmatch(reference):  # most are

@@ -265,7 +265,8 @@ def test_who_sends_slowly_from_an_address_keeps_no_room_from_a_key_that_the_serv
         may_end.wait(60)
         yield b'"}'
 
-    with backend_of(service, tmp_path, key="", per_user_keys=True, requests_bytes=2**24, receive_timeout_s=90) as backend:
+    limits = {"requests_bytes": 2**24, "receive_timeout_s": 90}
+    with backend_of(service, tmp_path, key="", per_user_keys=True, **limits) as backend:
         headers = {"X-Data-Service-Key": random_key(), **HTTPS, "Content-Type": "application/json"}
         with ThreadPoolExecutor() as pool:
             stranger = pool.submit(

@@ -97,7 +97,7 @@ def test_what_is_larger_is_refused(of, path, backend):
 
 def test_the_parts_of_a_book_are_compared_with_a_hundred_tables_and_the_rest_is_kept(service, tmp_path):
     filled = {"sheet": "S", "formula": "=DS.STATUS()", "top": 0, "bottom": 5_000, "left": 0, "right": 0}
-    others = [filled | {"sheet": f"S{n}"} for n in range(15_000)]
+    others = [filled | {"sheet": f"S{n}"} for n in range(10_000)]
     numbers = {str(16_384 * row): "" for row in range(5_000)}
     part = {"name": "", "sheet": "S", "address": "S!A1:A5000", "numbers": numbers}
     with backend_of(service, tmp_path) as backend:
