@@ -23,17 +23,23 @@ export class Wizard {
     this.functions = [];
     /** The form of each function as it was left, with the catalogue it was made for. @type {Map<string, Form>} */
     this.forms = new Map();
+    /** @type {Promise<FunctionHelp[]> | null} */
+    this.asked = null;
     pane.status.watch(() => this.#markLocked());
   }
 
-  /** Show the list; the functions are asked for once. */
+  /** Show the list; the functions are asked for once, and a second look that waits for them takes no form away. */
   async open() {
     if (this.functions.length) return;
     fill(this.panel, loading(6));
     try {
-      this.functions = await this.pane.backend.ask("registry.json");
+      this.asked ??= this.pane.backend.ask("registry.json");
+      const functions = await this.asked;
+      if (this.functions.length) return;
+      this.functions = functions;
       this.#list();
     } catch (error) {
+      this.asked = null;
       void showFailure(this.pane, this.panel, error, () => void this.open());
     }
   }
