@@ -16,7 +16,7 @@ def test_no_request_is_lost_when_nginx_renews_its_connections(keepalive_requests
 def test_processes_share_a_limit_a_second_and_every_value_comes(retry_after):
     found = limited(60, a_second=20, retry_after=retry_after, processes=2)
     assert (found.failed, found.told, found.counted) == (0, 60, 60)
-    assert found.refused <= 12  # a tenth by itself; on a busy machine some requests catch up with those before
+    assert found.refused <= 20  # a tenth when quiet; a busy machine lets some catch up; unpaced: twice what is read
 
 
 def test_slow_answers_and_lost_connections_fail_no_cell():
