@@ -82,7 +82,7 @@ async def live_parts(request: Request) -> Response:
     async with admitted_body(request, BackendState.of(request), limits, _weight) as (_, body):
         try:
             given = msgspec.json.decode(body, type=LiveParts)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             raise HTTPException(400, 'send {"parts": [], "filled": []}') from None
         machine: list[Area] = []
         async for filled in in_turns(given.filled, 1):

@@ -95,6 +95,13 @@ def test_what_is_larger_is_refused(of, path, backend):
     assert response.status_code in (400, 413)
 
 
+@pytest.mark.parametrize("path", ["functions/book", "functions/book/cost", "functions/book/parts"])
+def test_what_is_nested_deeply_is_no_book(path, backend):
+    body = '{"parts":' + "[" * 10_000
+    response = backend.http.post(f"/{path}", content=body, headers={"content-type": "application/json"})
+    assert response.status_code == 400
+
+
 def test_the_parts_of_a_book_are_compared_with_a_hundred_tables_and_the_rest_is_kept(service, tmp_path):
     filled = {"sheet": "S", "formula": "=DS.STATUS()", "top": 0, "bottom": 5_000, "left": 0, "right": 0}
     others = [filled | {"sheet": f"S{n}"} for n in range(10_000)]
