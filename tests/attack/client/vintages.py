@@ -83,6 +83,11 @@ class State:
     source: str
     is_sure: bool
 
+    @property
+    def shown(self) -> Any:
+        """Its value in a table, where a row without one and none look the same."""
+        return None if self.value == GONE else self.value
+
 
 @dataclass
 class Life:
@@ -351,7 +356,7 @@ class Attack:
         # when a look was is as uncertain as the clock: which of two came later shows only where both are remembered
         unsure_s = self.most_set_back_s + ROUNDED_S
         expected = told_of(life.states.get(day, []), told, unsure_s)
-        if [value for value, _, _ in told] != [None if state.value == GONE else state.value for state in expected]:
+        if [value for value, _, _ in told] != [state.shown for state in expected]:
             self._wrong(f"life of {slug} {day}: {told} instead of {expected}")
             return
         before = -math.inf
@@ -411,8 +416,8 @@ def told_of(states: list[State], told: list[tuple[Any, float, float]], unsure_s:
     expected: list[State] = []
     for state in states:
         value, seen, _ = told[len(expected)] if len(expected) < len(told) else (GONE, math.inf, 0.0)
-        is_told = value == (None if state.value == GONE else state.value) and abs(seen - state.since) <= unsure_s
-        if is_told or (state.is_sure and not (expected and expected[-1].value == state.value)):
+        is_told = value == state.shown and abs(seen - state.since) <= unsure_s
+        if is_told or (state.is_sure and not (expected and expected[-1].shown == state.shown)):
             expected.append(state)
     return expected
 
