@@ -45,7 +45,7 @@ from dataservice.client.contract.resources import (
     windows_of,
 )
 from dataservice.client.contract.results import Catalogue, SignalDetail
-from dataservice.client.contract.windows import Window, utc_day
+from dataservice.client.contract.windows import Window, joined, utc_day
 from dataservice.models import Signal
 from dataservice.stores import Entry, ResilientStore
 
@@ -323,11 +323,12 @@ class SignalAnswers(StoredAnswers):
 
         `even_doubtful`: what they told is shown even if it is to be asked again.
         """
-        held = self._histories.held(slug)
-        span = held.spans[-1] if held and held.spans else None
-        if held is None or span is None or not span.is_open or (span.revised and not even_doubtful):
+        held = self._histories.held(slug) or History.nothing()
+        told = joined(span.window for span in held.spans if even_doubtful or not span.revised)
+        if not told or told[-1].end != date.max:
             return newest_alone(detail)
-        return with_history(detail, recent_of(held, span.window))
+        shown = recent_of(held, told[-1])
+        return with_history(detail, shown) if len(shown) else newest_alone(detail)
 
     def _show_windows(self, slug: str, detail: Answer[SignalDetail], *, even_doubtful: bool = False) -> None:
         """Let the detail in memory show what windows told; it is to be asked again where they do not reach the end."""

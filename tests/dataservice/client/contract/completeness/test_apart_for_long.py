@@ -1,7 +1,7 @@
 """Where detail and windows tell two series: also weeks later, the part that was asked last is not taken for all."""
 
 import calendar
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 
@@ -25,6 +25,7 @@ TELLINGS = {
     "adjusted": lambda day, value: (day, value * 1.013),
     "in thousands": lambda day, value: (day, value / 1_000),
     "at the ends of months": lambda day, value: (end_of(day), value),
+    "two days later": lambda day, value: (day + timedelta(days=2), value),
 }
 """How windows tell a row of the detail."""
 
@@ -108,3 +109,15 @@ async def test_what_a_process_shows_in_place_of_a_detail_is_no_detail_to_another
             shown = (await other.read(resource)).value
             found = shown.history if resource is DETAIL else shown
             assert rows_of(found) == world.told[-len(found) :]
+
+
+@pytest.mark.parametrize("telling", TELLINGS)
+async def test_a_detail_in_whose_place_windows_are_shown_has_the_newest_observation(telling):
+    world = World(TELLINGS[telling])
+    async with world.service.client(world.clock) as client:
+        await client.read(WHOLE)
+        world.clock.advance(1_000.0)
+        shown = (await client.read(DETAIL)).value
+        assert shown.latest.value in (world.told[-1][1], world.plain[-1][1])
+        await client.read(WHOLE)
+        assert (await client.read(DETAIL)).value.latest.value == world.told[-1][1]
