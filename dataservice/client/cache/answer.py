@@ -113,9 +113,12 @@ class Freshness:
         return now < self.fresh_until(fetched_at, now)
 
     def fresh_until(self, fetched_at: float, now: float) -> float:
-        """When an answer that arrived at `fetched_at` stops being fresh: `ttl_s` later, or no later than `now`."""
+        """When an answer that arrived at `fetched_at` stops being fresh: `ttl_s` later, or no later than `now`.
+
+        One that another clock dates a little after `now` has arrived by then.
+        """
         if self.not_before <= fetched_at <= now + CLOCK_SKEW_S:
-            return fetched_at + self.ttl_s
+            return min(fetched_at, now) + self.ttl_s
         return min(fetched_at - EXPIRED_S, now)
 
     def arrival(self, now: float) -> float:

@@ -96,7 +96,7 @@ def findings(history: History, wanted: Window, now: float, rules: Freshness) -> 
     fresh_until = min(fetched_at, now)
     if not _pulls(history, wanted, now, rules, newest):
         oldest_pull = min(span.pulled_at for span in spans)
-        fresh_until = min((fetched_at if live else now) + rules.ttl_s, oldest_pull + FULL_PULL_S)
+        fresh_until = min((min(fetched_at, now) if live else now) + rules.ttl_s, oldest_pull + FULL_PULL_S)
     return Findings(history.inside(wanted), fetched_at, fresh_until)
 
 

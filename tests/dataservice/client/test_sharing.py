@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from dataservice.client import AsyncClient, HistoryResource, IndicesResource, SignalResource, Source, WireResource
+from dataservice.client.cache.answer import DEFAULT_TTL_S
 from dataservice.client.single_flight import LEASE_S
 from dataservice.errors import DeadlineExceededError, TierError
 from dataservice.stores import MemoryStore, SqliteStore
@@ -95,6 +96,17 @@ async def test_what_one_client_fetched_another_finds_with_its_age(open_store):
             found = await second.read(IndicesResource())
         assert found.source is Source(one.tier)
         assert (found.age_s(clock.now), found.fresh_for_s(clock.now)) == (100, 800)
+
+
+@pytest.mark.parametrize("resource", [SignalResource("x"), HistoryResource("x"), IndicesResource()])
+async def test_what_a_clock_dated_that_is_a_little_ahead_is_fresh_for_no_longer(resource):
+    ahead, behind, store = Clock(1_000_030.0), Clock(1_000_000.0), MemoryStore()
+    service = Scripted(lambda request: answer(signal("x") if request.url.path.endswith("/x") else []))
+    async with service.client(ahead, store=store) as one, service.client(behind, store=store) as other:
+        await one.read(resource)
+        found = await other.read(resource)
+        assert found.requests == 0
+        assert found.fresh_until - behind.now <= DEFAULT_TTL_S
 
 
 async def test_four_signals_that_two_ask_for_from_cold_at_the_same_time_cost_four_requests(open_store):
