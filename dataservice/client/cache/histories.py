@@ -87,6 +87,12 @@ class Histories:
                 _logger.info("a kept history could not be read: %s", type(error).__name__)
         return self.held(slug) or History.nothing()
 
+    async def renewed(self, slug: str, now: float) -> History:
+        """The history in memory after a look into the store."""
+        history = (await self.load(slug)).dated(now)
+        self.hold(slug, history)
+        return history
+
     async def kept(self, slug: str) -> History:
         """The history in the store, and nothing of what is in memory."""
         name = self._name_of(slug)

@@ -162,8 +162,7 @@ class SignalAnswers(StoredAnswers):
         A `detail` that was just looked up is not looked up again.
         """
         before = self._histories.kept_at(slug)
-        history = (await self._histories.load(slug)).dated(now)
-        self._histories.hold(slug, history)
+        history = await self._histories.renewed(slug, now)
         self._notes_of(slug).history_at = now
         if self._histories.kept_at(slug) != before:  # another process pulled: cut all windows from the same history
             self.memory.drop_family(windows_of(slug))
@@ -475,8 +474,7 @@ class SignalAnswers(StoredAnswers):
             self._remember(resource, answer, 0)
         held = self._histories.held(resource.slug)
         if answer is not None and held is None and self.sources.is_apart(resource.slug):
-            held = (await self._histories.load(resource.slug)).dated(now)  # it is shown in place of the detail
-            self._histories.hold(resource.slug, held)
+            held = await self._histories.renewed(resource.slug, now)  # it is shown in place of the detail
         notes = self._notes_of(resource.slug)
         notes.looks += 1
         if answer is None:
@@ -487,8 +485,7 @@ class SignalAnswers(StoredAnswers):
             self.memory.drop_family(windows_of(resource.slug))  # they were cut without this detail
             if held is not None:
                 if notes.history_at != now:  # windows may have been told since to who asked for this detail
-                    held = (await self._histories.load(resource.slug)).dated(now)
-                    self._histories.hold(resource.slug, held)
+                    held = await self._histories.renewed(resource.slug, now)
                 self._united(resource.slug, held, cast("Answer[SignalDetail]", answer))
             corrected_one = cast("Answer[T]", self.memory.get(resource) or answer)
             return msgspec.structs.replace(corrected_one, source=answer.source)

@@ -12,7 +12,7 @@ from dataservice.client.cache.answer_cache import CATALOGUE
 from dataservice.client.cache.history import after_pull, doubted, gaps, told_lately
 from dataservice.client.cache.spans import History, Span
 from dataservice.client.contract.completeness.evidence import Evidence
-from dataservice.client.contract.completeness.longest import left_out, looks_cut
+from dataservice.client.contract.completeness.longest import lacks_told, left_out, looks_cut
 from dataservice.client.contract.completeness.thinning import overlapping
 from dataservice.client.contract.paging import Pulled
 from dataservice.client.contract.requests import first_request
@@ -154,7 +154,7 @@ class SeriesPull:
             return
         found = await self._compared(pulled, days)
         if len(found) or purpose is not Purpose.BESIDE:
-            shown = await self._shown_of(days, found, pulled)
+            shown = await self._shown_of(days, found, pulled, purpose)
             behind = pulled if shown.end == window.end else None
             await self.keep(shown, found, is_look=purpose is not Purpose.CHECK, pulled=behind)
 
@@ -170,13 +170,14 @@ class SeriesPull:
             return found
         return cache.shown_by_detail(self.slug, days, found, now, lacks_last=self.seen.keeps_last is False)
 
-    async def _shown_of(self, days: Window, found: Observations, pulled: Pulled) -> Window:
+    async def _shown_of(self, days: Window, found: Observations, pulled: Pulled, purpose: Purpose) -> Window:
         """The days that are known by what was found of them: where it looks cut, what was left out is not.
 
+        What came beside a window that looked so shows that it was, and may be cut itself.
         What is known of the days that were left out is doubtful from now on. Behind the last row nothing was where a
         page was asked for from there on.
         """
-        self.looks_cut = self._is_cut(days, found, pulled.arrived)
+        self.looks_cut = purpose is Purpose.BESIDE or self._is_cut(days, found, pulled.arrived)
         if not self.looks_cut:
             return days
         told = self.by_windows.observations
@@ -190,8 +191,11 @@ class SeriesPull:
         return days
 
     def _is_cut(self, days: Window, found: Observations, arrived: Observations) -> bool:
-        """Return whether what was found looks as if it was cut, alone or with what is known right behind it."""
-        if self.seen.cuts_windows or looks_cut(self.up_to_today(arrived)):
+        """Return whether what was found looks as if it was cut, alone or with what is known right behind it.
+
+        The same where it lacks what windows told at its beginning or end.
+        """
+        if self.seen.cuts_windows or looks_cut(self.up_to_today(arrived)) or lacks_told(found, self.told(days)):
             return True
         if _is_told_behind(self.history, days):
             found = found.merged(self.history.observations.between(day_after(days.end)))

@@ -8,6 +8,7 @@ from datetime import date, timedelta
 import numpy as np
 
 from dataservice.client.contract.completeness.evidence import COMMON_SIZES
+from dataservice.client.contract.completeness.sources import SEVERAL
 from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import Window, day_after, day_before
 from dataservice.observations import Observations
@@ -56,6 +57,17 @@ def looks_cut(found: Observations) -> bool:
     step_days = int(np.max(np.diff(found.times[-SAMPLE:].astype("datetime64[D]")).astype(int)))
     inside = [(found.first_day - _years_before(found.last_day, years)).days for years in CUT_YEARS]
     return any(-2 <= days <= min(step_days, MOST_INSIDE) for days in inside) or len(found) in CUT_ROWS
+
+
+def lacks_told(found: Observations, told: Observations) -> bool:
+    """Return whether a row that was `told` before lies before all that was found, or several behind it.
+
+    The newest ones are taken back more often than the oldest.
+    """
+    if not len(found):
+        return False
+    before, behind = told.between(None, day_before(found.first_day)), told.between(day_after(found.last_day))
+    return len(before) > 0 or len(behind) >= SEVERAL
 
 
 def _years_before(day: date, years: int) -> date:

@@ -1,16 +1,17 @@
 """Services that refuse long windows, cut them or hide what is old: what is learned of it, and what is shown then."""
 
 import asyncio
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 
 import httpx
 import pytest
 
-from dataservice.client import AsyncClient, HistoryResource, SignalResource
+from dataservice.client import AsyncClient, CurrentsResource, HistoryResource, SignalResource
 from dataservice.client.cache.history import FULL_PULL_S
 from dataservice.errors import MalformedAnswerError
 from dataservice.server import create_app
 from dataservice.server.variants import Variant, VariantMiddleware
+from dataservice.stores import MemoryStore
 from tests.dataservice.client.parts.clocks import Clock
 from tests.embedded import SAMPLE_AS_OF
 
@@ -27,11 +28,11 @@ def clock():
 def of_variant(sample_service, clock):
     """Make a client of a variant of the service, on the day of the sample."""
 
-    def of_variant(setting: str = "", through=lambda transport: transport) -> AsyncClient:
+    def of_variant(setting: str = "", through=lambda transport: transport, store=None) -> AsyncClient:
         variant = Variant.parse(filter(None, [setting]))
         app = VariantMiddleware(create_app(sample_service.store), sample_service.store, variant)
         transport = through(httpx.ASGITransport(app))
-        return AsyncClient("https://data.example", sample_service.key, clock=clock, transport=transport)
+        return AsyncClient("https://data.example", sample_service.key, clock=clock, transport=transport, store=store)
 
     return of_variant
 
@@ -138,6 +139,24 @@ async def test_a_window_that_is_cut_is_whole_again_once_all_of_it_is_pulled_agai
         again = await client.read(HistoryResource("us-cpi"))
     assert again.stale_because is None
     assert (again.value, again.fetched_at) == (whole.value, clock.now)
+
+
+@pytest.mark.parametrize("how", ["year-newest", "year-oldest", "ten-years-newest", "1000-newest"])
+@pytest.mark.parametrize("slug", ["us-cpi", "us-10y"])
+async def test_rows_that_a_window_leaves_out_are_not_gone_to_a_process_that_saw_no_window_cut(
+    of_variant, clock, how, slug
+):
+    setting, store = f"window-longest={how}", MemoryStore()
+    async with of_variant(setting, store=store) as client, of_variant(setting, store=store) as other:
+        await other.read(CurrentsResource())
+        whole = (await client.read(HistoryResource(slug))).value
+        clock.now += 1_000.0
+        await client.read(HistoryResource(slug, whole.last_day - timedelta(days=900)))
+        clock.now += 1_000.0
+        again = (await other.read(HistoryResource(slug))).value
+        revisions = await other.revisions(slug)
+    assert again == whole
+    assert revisions.empty
 
 
 @pytest.mark.parametrize("how", ["year-newest", "year-refused"])
