@@ -192,8 +192,8 @@ class Archive:
                 moment = max(moment, micros(kept[1])) if kept[0].meets(window) else moment
             moment += known.looked.last_look_at(window) == moment  # two states have two times
             news = look.news(known, moment)
-        if len(news.changes) and look.crosses_sources(known) and not await self._are_alike(slug):
-            news = of_one_source(news, known, moment)
+        if len(news.changes) and look.crosses_sources(known):
+            news = of_one_source(news, known, moment, behind=found[-1:] if await self._are_alike(slug) else None)
         facts = news.facts
         seen = replace(known, looked=known.looked.at(window, moment))
         if not len(facts):

@@ -101,11 +101,12 @@ def _without_blanks(known: Vintages, facts: Facts, moment: int) -> Facts:
     return facts[~(is_known & last.means_same(facts))]
 
 
-def of_one_source(news: News, known: Vintages, moment: int) -> News:
+def of_one_source(news: News, known: Vintages, moment: int, *, behind: Observations | None = None) -> News:
     """The news of a look at `moment`; what its source did not tell otherwise before is no change.
 
     Nor is anything new but what lies behind all that was known, or between two observations that this source told: the
-    other one may leave it out.
+    other one may leave it out. Of two that agree only what vanished `behind` the last observation of the look is none:
+    one of them may have the newest later.
     """
     facts = news.changes
     if not len(facts):
@@ -119,4 +120,7 @@ def of_one_source(news: News, known: Vintages, moment: int) -> News:
     by_own = np.concatenate([[False], there.by_detail == source, [False]])
     places = np.searchsorted(there.times, facts.times)
     is_new = by_own[places] & by_own[places + 1] | (facts.times > known.facts.times[-1])
-    return replace(news, changes=replace(facts, retold=~np.where(is_known, is_own, is_new)))
+    retold = ~np.where(is_known, is_own, is_new)
+    if behind is not None:
+        retold &= facts.gone & (facts.times > behind.times[-1]) if len(behind) else False
+    return replace(news, changes=replace(facts, retold=retold))

@@ -76,8 +76,8 @@ def revised(*looks, are_alike=False):
     for moment, (window, found, by_detail) in enumerate(looks, start=1):
         look = Look(window, found, by_detail)
         news = look.news(known, moment)
-        if not are_alike and look.crosses_sources(known):
-            news = of_one_source(news, known, moment)
+        if look.crosses_sources(known):
+            news = of_one_source(news, known, moment, behind=found[-1:] if are_alike else None)
         told = unpack_vintages(pack_vintages(Vintages(news.facts, known.looked.at(window, moment))))
         known = known.union(told)
     columns = known.revision_columns()
@@ -200,3 +200,18 @@ def test_a_row_without_a_value_and_none_confirm_each_other(order):
     told, known = revised((*DETAIL, True), FIRST, (WIDE, one, False), by_detail, (WIDE, one, False), by_detail)
     np.testing.assert_equal(told, [(FINE[at], np.nan)])
     assert known.revisions().first_seen.tolist()[0].value == 3_000
+
+
+@pytest.mark.parametrize("first_by_detail", [True, False])
+def test_a_newest_row_that_one_of_two_sources_has_later_did_not_vanish_and_one_that_both_lack_did(first_by_detail):
+    looks = {
+        (by_detail, is_last): (DETAIL[0], Observations(DAYS[2 : 8 - lacks], FINE[2 : 8 - lacks]), by_detail)
+        for by_detail in (True, False)
+        for is_last, lacks in ((True, 0), (False, 1))
+    }
+    shows, lacks_it = looks[first_by_detail, True], looks[not first_by_detail, False]
+    told, known = revised(shows, lacks_it, shows, lacks_it, are_alike=True)
+    assert told == []
+    np.testing.assert_equal(
+        revised(shows, lacks_it, looks[first_by_detail, False], are_alike=True)[0], [(FINE[-1], np.nan)]
+    )
