@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import date
 
@@ -23,7 +24,7 @@ async def invented(client: AsyncClient, truths: Sequence[Truth]) -> list[str]:
         wrong = [
             f"{day}: {was} → {now}"
             for day, (was, now) in zip(days, values, strict=True)
-            if _unchanged(day, states, truths[0])
+            if not math.isnan(was) and _unchanged(day, states, truths[0])
         ]
         if wrong:
             lines.append(f"{slug}: {len(wrong)} revisions that never happened, such as {wrong[0]}")
