@@ -82,13 +82,14 @@ SAMPLE = 12
 
 
 def left_out(window: Window, found: Observations, told: Observations, today: date) -> list[Window]:
-    """The days before and behind what was found of a window, if they are more than a pause of the series as `told`.
+    """The days before and behind what was found of a window, if they are more than a pause of the series.
 
-    Fewer are left out, too, where a row of them was told before.
+    Of few rows the pauses show in what was `told` before, which may have holes. Fewer days are left out, too, where a
+    row of them was told.
     """
     if not len(found):
         return []
-    steps = np.diff(told.times.astype("datetime64[D]")).astype(int)
+    steps = np.diff((found if len(found) >= SAMPLE else told).times.astype("datetime64[D]")).astype(int)
     pause = max(7, 2 * int(steps.max(initial=0)))
     before = Window(window.start, day_before(found.first_day))
     behind = Window(day_after(found.last_day), window.end)

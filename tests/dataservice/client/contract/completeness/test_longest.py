@@ -55,6 +55,14 @@ def test_what_is_left_out_lies_before_and_behind_more_than_a_pause():
     assert left_out(Window(date(2025, 9, 13), date(2026, 3, 5)), found, found, TODAY) == []
 
 
+def test_a_hole_in_what_is_known_is_no_pause_of_the_series():
+    found = every(1, date(2025, 9, 16), date(2026, 9, 15))
+    told = every(1, date(2022, 1, 3), date(2025, 4, 7)).merged(found)
+    assert left_out(Window(date(2025, 4, 8), date.max), found, told, TODAY) == [
+        Window(date(2025, 4, 8), date(2025, 9, 15))
+    ]
+
+
 def test_parts_are_the_last_days_of_what_is_left_and_keep_its_open_end():
     assert part_before(Window(), 100, TODAY) == Window(TODAY - timedelta(days=99), date.max)
     assert part_before(Window(date(2026, 9, 1), TODAY), 100, TODAY) == Window(date(2026, 9, 1), TODAY)
