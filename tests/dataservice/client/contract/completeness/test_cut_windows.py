@@ -4,7 +4,6 @@ import asyncio
 from datetime import UTC, date, datetime, time, timedelta
 
 import httpx
-import numpy as np
 import pytest
 
 from dataservice.client import AsyncClient, CurrentsResource, HistoryResource, SignalResource
@@ -169,13 +168,3 @@ async def test_a_refresh_asks_for_the_newest_part_alone_where_windows_are_cut_or
         again = await client.read(HistoryResource("us-cpi"))
     assert (again.stale_because, again.value, again.fetched_at) == (None, whole.value, clock.now)
     assert client.requests_sent - sent <= 3  # its last thirty months, a year at a time
-
-
-async def test_each_signal_is_compared_itself_where_those_of_another_agree(of_variant):
-    async with of_variant("window-stamps=period-end history=days") as client:
-        await client.read(SignalResource("us-10y"))
-        await client.read(HistoryResource("us-10y"))
-        await client.read(SignalResource("us-cpi"))
-        found = (await client.read(HistoryResource("us-cpi"))).value
-    days = found.times.astype("datetime64[D]")
-    assert np.array_equal(days + 1, (days + 1).astype("datetime64[M]").astype("datetime64[D]"))  # as windows have them
