@@ -20,6 +20,10 @@ RATES = frozenset(("RATE", "IRR", "XIRR", "MIRR"))
 NO_RATE = 1e-6
 """A rate below which a search for it ends anywhere around 0."""
 
+OF_DAYS = frozenset(("YEAR", "MONTH", "DAY", "WEEKDAY"))
+HALF_A_SECOND = 0.5 / 86_400
+"""In days."""
+
 OF_BLANKS = frozenset(
     ("VLOOKUP", "HLOOKUP", "MATCH", "FORECAST", "FORECAST.LINEAR", "SERIESSUM", "Z.TEST", "ZTEST", "LCM")
 )
@@ -64,6 +68,7 @@ ONLY_ONE_FAILS = "one engine comes to an error, and another does not"
 MORE_THAN_48_BITS = "it shifts a number to more than 48 bits"
 SPLITS_BY_NOTHING = "it splits a text by nothing"
 MORE_THAN_THE_TEXT = "it looks for a delimiter more often than the text has letters"
+NEAR_MIDNIGHT = "it reads a time within half a second before midnight, which programs take for either day"
 PARTS_OF_DAYS = "it counts parts of days, which programs round differently"
 UNSORTED_CLASSES = "it counts by classes that do not rise, which programs show in another order"
 OTHER_TILDE = "its criterion has a ~ in a place where programs read it differently"
@@ -261,6 +266,9 @@ def conditions_of(name: str, arguments: Sequence[Sequence[Piece]]) -> Iterator[t
         yield ("AND((", *arguments[0], f")*2^({sign}(", *arguments[1], "))<2^48)"), MORE_THAN_48_BITS
     elif name in ("WORKDAY", "WORKDAY.INTL") and len(arguments) > 1:
         yield ("AND(TRUNC(", *arguments[1], ")=(", *arguments[1], "))"), PARTS_OF_DAYS
+    elif name in OF_DAYS and arguments[0]:
+        day = "IFERROR(MOD((", *arguments[0], "),1),0)"
+        yield ("AND(", *day, f"<={1 - HALF_A_SECOND:.9f})"), NEAR_MIDNIGHT
     elif name == "FREQUENCY" and len(arguments) == 2:
         yield _rises(arguments[1]), UNSORTED_CLASSES
     elif name in ("TEXTBEFORE", "TEXTAFTER") and len(arguments) > 2 and arguments[2]:
