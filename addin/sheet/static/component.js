@@ -194,7 +194,7 @@ export function keepTypedText() {
     /** @this {any} */
     processContent() {
       processContent.call(this);
-      this.showsEdit = this.props.composerStore.editionMode !== "inactive";
+      this.showsEdit = this.props.focus !== "inactive" && this.props.composerStore.editionMode !== "inactive";
     },
     /** @this {any} @param {InputEvent} event */
     onInput(event) {
