@@ -55,23 +55,29 @@ async function main() {
   const places = ["B", "C"].flatMap((column) => Array.from({ length: rows }, (_, row) => `${column}${2 * row + 1}`));
   const text = () => `"${pick(given.slugs)}"`;
   const constant = () => `A${1 + Math.floor(random() * 6)}`;
-  const formula = () =>
-    pick([
-      () => `=DS.SIGNAL(${text()})`,
-      () => `=DS.SIGNAL(${constant()})`,
-      () => `=DS.SIGNAL('${pick(sheets())}'!$A$${1 + Math.floor(random() * 6)},"name")`,
-      () => `=DS.SIGNAL_HISTORY(${text()},"N2")`,
-      () => `=DS.SIGNAL_HISTORY(${text()},"N5","freq=M")`,
-      () => `=DS.SIGNAL(A1:A3)`,
-      () => `=IF(${constant()}="us-cpi",DS.SIGNAL(${text()}),0)`,
-      () => `=DS.SIGNAL("us-"&"cpi")&${constant()}`,
-      () => `=DS.SIGNAL(DS.SIGNAL(${text()},"slug"))`,
-      () => `=DS.SIGNAL(${pick(places)})`,
-      () => `=IFERROR(DS.SIGNAL("no such ${Math.floor(random() * 3)}"),DS.INDEX("risk-dial"))`,
-      () => `=DS.SIGNAL(#N/A)+1`,
-      () => `=${pick(["Inflation", "Twice", "Place"])}`,
-      () => `=SUM(B1:B9)`,
-    ])();
+  const bounded = [
+    () => `=DS.SIGNAL(${text()})`,
+    () => `=DS.SIGNAL(${constant()})`,
+    () => `=DS.SIGNAL('${pick(sheets())}'!$A$${1 + Math.floor(random() * 6)},"name")`,
+    () => `=DS.SIGNAL_HISTORY(${text()},"N2")`,
+    () => `=DS.SIGNAL_HISTORY(${text()},"N5","freq=M")`,
+    () => `=DS.SIGNAL(A1:A3)`,
+    () => `=IF(${constant()}="us-cpi",DS.SIGNAL(${text()}),0)`,
+    () => `=DS.SIGNAL("us-"&"cpi")&${constant()}`,
+    () => `=DS.SIGNAL(#N/A)+1`,
+    () => `=${pick(["Inflation", "Twice"])}`,
+    () => `=SUM(B1:B9)`,
+  ];
+  // The cost of these depends on values that nobody knows before, so their preview has no upper bound.
+  const unbounded = [
+    () => `=DS.SIGNAL(DS.SIGNAL(${text()},"slug"))`,
+    () => `=DS.SIGNAL(${pick(places)})`,
+    () => `=IFERROR(DS.SIGNAL("no such ${Math.floor(random() * 3)}"),DS.INDEX("risk-dial"))`,
+    () => `=Place`,
+  ];
+  // One book in three has them: they would hide every other bound.
+  let isBounded = true;
+  const formula = () => pick(isBounded ? bounded : [...bounded, ...unbounded])();
   const fill = (sheet) => {
     for (let row = 1; row <= 6; row++) book.put(sheet, `A${row}`, { value: pick(given.slugs) });
   };
@@ -98,6 +104,11 @@ async function main() {
       }
     },
     open: () => open(),
+    clear: () => {
+      if (random() < 0.8) return;
+      for (const sheet of sheets()) for (const place of places) book.remove(sheet, place);
+      isBounded = random() < 0.67;
+    },
     look: () => other.resultOfCall("SIGNAL", [pick(given.slugs), {}]).catch(() => undefined),
     force: () => other.ask("refresh", { mode: "force" }).catch(() => undefined),
   };
