@@ -194,6 +194,20 @@ export function section(title, ...content) {
   return h("section.panel-section", h("h2", title), ...content);
 }
 
+/**
+ * Radio buttons side by side; the first is selected at the start.
+ * @param {string} title
+ * @param {string} name
+ * @param {[string, string, ...unknown[]][]} choices values and the words for them
+ * @param {() => void} changed
+ */
+export function radios(title, name, choices, changed) {
+  const inputs = choices.map(([value], index) => h("input", { type: "radio", name, value, checked: index === 0, change: changed }));
+  const labels = choices.map(([, words], index) => h("label", inputs[index], h("span", words)));
+  const element = choices.length ? h("fieldset.segments", h("legend.unseen", title), ...labels) : null;
+  return { element, value: () => inputs.find((input) => input.checked)?.value ?? "" };
+}
+
 /** Terms with their descriptions, for a `dl`. @param {[string, string][]} facts */
 export function factRows(facts) {
   return facts.flatMap(([term, text]) => [h("dt", term), h("dd", text)]);

@@ -30,19 +30,9 @@ export function dialog(title, ...content) {
  * @returns {Promise<boolean>} false when the dialog was closed in any other way
  */
 export function confirmed(title, explanation, yes, { look = "primary" } = {}) {
-  return new Promise((resolve) => {
-    const decide = (/** @type {boolean} */ answer) => {
-      resolve(answer);
-      shown.close();
-    };
-    const cancel = button("Cancel", () => decide(false));
-    const actions = h(
-      "div.row.end",
-      cancel,
-      button(yes, () => decide(true), { look }),
-    );
-    const shown = dialog(title, h("p", explanation), actions);
-    shown.addEventListener("close", () => resolve(false));
-    cancel.focus();
-  });
+  const cancel = button("Cancel", () => shown.close());
+  const actions = h("div.row.end", cancel, button(yes, () => shown.close("yes"), { look }));
+  const shown = dialog(title, h("p", explanation), actions);
+  cancel.focus();
+  return new Promise((resolve) => shown.addEventListener("close", () => resolve(shown.returnValue === "yes")));
 }

@@ -4,7 +4,7 @@
 import { requestsIn } from "../data/cost.js";
 import { messageOf } from "../../client/exchange.js";
 import { freezeSection } from "./freeze.js";
-import { button, notice, progress, quotaMeter, section } from "../ui/components.js";
+import { button, notice, progress, quotaMeter, radios, section } from "../ui/components.js";
 import { fill, h } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
 import { logTable, withEntry } from "../ui/refresh_log.js";
@@ -175,20 +175,4 @@ export class Refreshing {
     });
     fill(this.log, logTable(this.entries, this.pane.format));
   }
-}
-
-/**
- * Radio buttons side by side; the first is selected at the start.
- * @param {string} title
- * @param {string} name
- * @param {[string, string, ...unknown[]][]} choices values and the words for them
- * @param {() => void} changed
- */
-function radios(title, name, choices, changed) {
-  const inputs = choices.map(([value], index) =>
-    h("input", { type: "radio", name, value, checked: index === 0, change: changed }),
-  );
-  const labels = choices.map(([, words], index) => h("label", inputs[index], h("span", words)));
-  const element = choices.length ? h("fieldset.segments", h("legend.unseen", title), ...labels) : null;
-  return { element, value: () => inputs.find((input) => input.checked)?.value ?? "" };
 }

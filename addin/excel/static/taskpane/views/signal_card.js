@@ -11,19 +11,19 @@ import { formulaOffers } from "./formula_offers.js";
 import { costWords } from "./insert.js";
 import { chart } from "../ui/chart.js";
 import { revisionNote } from "../ui/revision_note.js";
-import { badge, button, factRows, loading, notice, priced, staleness } from "../ui/components.js";
+import { badge, button, factRows, loading, notice, priced, radios, staleness } from "../ui/components.js";
 import { fill, h, icon } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
 
-/**
- * The windows of the chart; the first shows the last year of what comes with the value, so it needs no further request.
- * @type {[string, string][]}
- */
+/** The window that needs no further request: the last year of what comes with the value. */
+const RECENT = "N365";
+
+/** The windows of the chart. @type {[string, string][]} */
 const WINDOWS = [
-  ["Recent", "N365"],
-  ["5Y", "-5Y"],
-  ["10Y", "-10Y"],
-  ["Max", "MAX"],
+  [RECENT, "Recent"],
+  ["-5Y", "5Y"],
+  ["-10Y", "10Y"],
+  ["MAX", "Max"],
 ];
 
 const RECENT_DAYS = 366;
@@ -51,9 +51,9 @@ export class Card {
     this.pane = pane;
     this.entry = entry;
     this.reading = h("div.reading");
-    this.history = h("div.history");
-    this.window = WINDOWS[0]?.[1] ?? "";
-    this.windows = h("div.segments", { role: "group", "aria-label": "Window of the chart" });
+    this.windows = radios("Window of the chart", "window", WINDOWS, () => void this.#showWindow());
+    this.picture = h("div");
+    this.history = h("div.history", { hidden: true }, this.windows.element, this.picture);
     this.element = h("article.card", this.#head(), this.reading, this.history, this.#facts(), this.#formulas());
   }
 
@@ -73,7 +73,7 @@ export class Card {
   #calls() {
     const { slug } = this.entry;
     const fields = FIELDS.map((field) => ["SIGNAL", slug, field]);
-    return /** @type {Call[]} */ ([...fields, this.#windowCall(this.window), ["REVISIONS", slug]]);
+    return /** @type {Call[]} */ ([...fields, this.#windowCall(this.windows.value()), ["REVISIONS", slug]]);
   }
 
   async #load() {
@@ -85,7 +85,7 @@ export class Card {
       if (!value || value.error) throw new RequestError(value?.message ?? "there is no value", value?.kind);
       this.#show({ value, day, change: numberIn(change), percent: numberIn(percent), seconds: numberIn(age), requests: reply.requests });
       if (revisions?.columns) this.reading.append(revisionNote(revisions, this.pane.format) ?? "");
-      this.#offerWindows();
+      this.history.hidden = false;
       if (history) this.#draw(history);
     } catch (error) {
       void showFailure(this.pane, this.reading, error, () => void this.open());
@@ -123,40 +123,24 @@ export class Card {
     return h(`span.change.${tone}`, tone === "flat" ? null : icon(tone), words);
   }
 
-  #offerWindows() {
-    const choices = WINDOWS.map(([name, start]) =>
-      h(
-        "button",
-        { type: "button", "aria-pressed": String(start === WINDOWS[0]?.[1]), click: () => void this.#window(start) },
-        name,
-      ),
-    );
-    fill(this.windows, ...choices);
-  }
-
   /**
-   * Show a window of the history, unless another one is chosen meanwhile. Where that costs requests, it first offers to
-   * load the window, unless the user has already agreed.
-   * @param {string} start
+   * Show the chosen window of the history, unless another one is chosen meanwhile. Where that costs requests, it first
+   * offers to load the window, unless the user has already agreed.
    * @param {{ agreed?: boolean }} [options]
    */
-  async #window(start, { agreed = false } = {}) {
-    this.window = start;
+  async #showWindow({ agreed = false } = {}) {
+    const start = this.windows.value();
     const { backend } = this.pane;
     const calls = [this.#windowCall(start)];
-    WINDOWS.forEach(([, each], index) =>
-      this.windows.children[index]?.setAttribute("aria-pressed", String(each === start)),
-    );
     try {
       const cost = agreed ? null : await backend.cost(calls);
-      if (this.window !== start) return;
-      if (cost && !isFree(cost)) return fill(this.history, this.windows, this.#price(cost, start));
-      fill(this.history, this.windows, loading(4));
+      if (this.windows.value() !== start) return;
+      if (cost && !isFree(cost)) return fill(this.picture, this.#price(cost));
+      fill(this.picture, loading(4));
       const { answers } = await backend.call(calls);
-      if (answers[0] && this.window === start) this.#draw(answers[0]);
+      if (answers[0] && this.windows.value() === start) this.#draw(answers[0]);
     } catch (error) {
-      if (this.window !== start) return;
-      void showFailure(this.pane, this.history, error, () => void this.#window(start));
+      if (this.windows.value() === start) void showFailure(this.pane, this.picture, error, () => void this.#showWindow());
     }
   }
 
@@ -171,25 +155,21 @@ export class Card {
   /**
    * What a window of the history would cost, with the button that loads it.
    * @param {Cost} cost
-   * @param {string} start
    */
-  #price(cost, start) {
+  #price(cost) {
     const words = h("p", ...costWords(cost, this.pane.format));
-    const load = button("Load", () => void this.#window(start, { agreed: true }), { disabled: !cost.allowed });
+    const load = button("Load", () => void this.#showWindow({ agreed: true }), { disabled: !cost.allowed });
     return h("div.empty", words, cost.reason && h("p", cost.reason), load);
   }
 
   /** @param {Answer} answer */
   #draw(answer) {
-    if (answer.error) return fill(this.history, this.windows, notice("warning", answer.error, answer.message ?? ""));
+    if (answer.error) return fill(this.picture, notice("warning", answer.error, answer.message ?? ""));
     const all = seriesOf(answer);
-    const points = this.window === WINDOWS[0]?.[1] ? lastYear(all) : all;
+    const points = this.windows.value() === RECENT ? lastYear(all) : all;
     const { name, unit } = this.entry;
-    const picture =
-      points.length > 1
-        ? chart(points, { name, unit, format: this.pane.format })
-        : h("p.muted", "Too few observations for a chart.");
-    fill(this.history, this.windows, picture);
+    const none = h("p.muted", "Too few observations for a chart.");
+    fill(this.picture, points.length > 1 ? chart(points, { name, unit, format: this.pane.format }) : none);
   }
 
   #head() {

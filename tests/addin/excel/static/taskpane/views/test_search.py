@@ -101,13 +101,25 @@ def test_a_longer_window_says_its_price_before_it_is_loaded(chromium, backend, s
     with opened(chromium, backend) as pane:
         pane.press("WTI crude oil")
         pane.sees("1 request")
-        pane.press("Max", exact=True)
+        pane.check("Max")
         pane.sees("Costs")
         assert service.running.request_count == 2
         pane.press("Load", exact=True)
         pane.run(lambda page: page.locator(".chart").wait_for())
         assert int(pane.attribute(".chart", "aria-valuemax")) > 1_000
     assert service.running.request_count > 2
+
+
+def test_arrow_keys_walk_through_the_windows_of_the_chart(chromium, backend):
+    backend.batch(["SIGNALS"], ["SIGNAL_HISTORY", "wb.gold", "MAX"])
+    with opened(chromium, backend) as pane:
+        pane.press("Gold price")
+        pane.run(lambda page: page.locator(".chart").wait_for())
+        pane.run(lambda page: page.get_by_label("Recent").focus())
+        for window in ("5Y", "10Y", "Max", "Recent"):
+            pane.run(lambda page: page.keyboard.press("ArrowRight"))
+            assert pane.run(lambda page: page.evaluate("document.activeElement.parentElement.textContent")) == window
+            pane.run(lambda page: page.locator(".chart").wait_for())
 
 
 def test_the_window_chosen_last_is_the_one_shown(chromium, backend, service):
@@ -129,9 +141,9 @@ def test_the_window_chosen_last_is_the_one_shown(chromium, backend, service):
             await (await late[0].request.response()).finished()
 
         pane.run(lambda page: page.route("**/functions/call*", hold_all_of_it))
-        pane.press("Max", exact=True)
+        pane.check("Max")
         pane.run(lambda page: page.locator(".history .loading").wait_for(state="attached"))
-        pane.press("Recent", exact=True)
+        pane.check("Recent")
         pane.run(lambda page: page.locator(".chart").wait_for())
         pane.run(let_go)
         assert pane.attribute(".chart", "aria-valuemax") == recent
