@@ -1,7 +1,7 @@
 """What runs the functions: the registry, their effects, the batch that answers them, the session."""
 
 from udfs.engine.batch import Reader, answer
-from udfs.engine.cost_estimator import CostEstimator, Guess, spread
+from udfs.engine.cost_estimator import CostEstimator, Guess, Snapshot, spread
 from udfs.engine.effects import EVER, gather, have, need
 from udfs.engine.registry import REGISTRY, Udf, find
 from udfs.engine.run import Run
@@ -22,6 +22,7 @@ __all__ = [
     "Reader",
     "Run",
     "Session",
+    "Snapshot",
     "Stale",
     "Udf",
     "answer",

@@ -82,22 +82,34 @@ _LEFT = {Guess.EMPTY: 1, Guess.MISSING: 0}
 """How many observations of a known signal are taken to be left where most were taken back."""
 
 
-class AfterRefresh:
-    """A client as it will be right after a refresh: nothing is blocked, and by force nothing is fresh."""
+class Snapshot:
+    """A client at one moment: as it is, or as it will be right after a refresh.
 
-    def __init__(self, client: AsyncClient, mode: Refresh, now: float) -> None:
+    After a refresh nothing is blocked, and by force nothing is fresh. What was looked up once is not looked up again:
+    each guess asks for the same, and a look into the store costs more than all that is made of it.
+    """
+
+    def __init__(self, client: AsyncClient, mode: Refresh | None, now: float) -> None:
         self._client = client
         self._mode = mode
         self._now = now
+        self._last_known: dict[Resource[Any], Answer[Any] | None] = {}
+        self._known_after: dict[tuple[Resource[Any], date], Answer[Any] | None] = {}
+        self._costs: dict[tuple[Resource[Any], date | None], Cost] = {}
 
     def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
         """The answer in memory."""
-        found = self._aged(self._client.peek(resource, max_age_s=max_age_s))
+        found = self._client.peek(resource, max_age_s=max_age_s)
+        if self._mode is not Refresh.FORCE:
+            return found
+        found = self._aged(found)
         return found if found is not None and found.is_within(max_age_s, self._now) else None
 
     async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
         """The answer in any cache."""
-        return self._aged(await self._client.last_known(resource))
+        if resource not in self._last_known:
+            self._last_known[resource] = self._aged(await self._client.last_known(resource))
+        return self._last_known[resource]
 
     async def catalogue_check(self, names: int) -> CatalogueCheck:
         """Return whether so many names are to be looked up in the catalogue first."""
@@ -105,11 +117,17 @@ class AfterRefresh:
 
     async def cost_of(self, resource: Resource[Any], *, shown_from: date | None = None) -> Cost:
         """Return what reading `resource` would spend."""
-        return await self._client.cost_of(resource, after=self._mode, shown_from=shown_from)
+        asked = resource, shown_from
+        if asked not in self._costs:
+            self._costs[asked] = await self._client.cost_of(resource, after=self._mode, shown_from=shown_from)
+        return self._costs[asked]
 
     async def known_after(self, resource: Resource[T], shown_from: date) -> Answer[T] | None:
         """Return what will be known of a signal's past when its next detail shows the days `shown_from` on."""
-        return await self._client.known_after(resource, shown_from, after=self._mode)
+        asked = resource, shown_from
+        if asked not in self._known_after:
+            self._known_after[asked] = await self._client.known_after(resource, shown_from, after=self._mode)
+        return self._known_after[asked]
 
     def complete_wider(self, resource: Resource[Any]) -> Resource[Any] | None:
         """The list that is asked for again in place of a stale narrower one."""
@@ -134,7 +152,7 @@ class AfterRefresh:
 class CostEstimator:
     """A reader that sends nothing: it notes what each read would cost, and answers what is not known with a guess."""
 
-    def __init__(self, client: AsyncClient | AfterRefresh, guess: Guess, now: float) -> None:
+    def __init__(self, client: Snapshot, guess: Guess, now: float) -> None:
         self._client = client
         self._guess = guess
         self._now = now

@@ -16,7 +16,7 @@ from udfs.cells import in_python
 from udfs.engine.batch import Batch, Inventory, Reader
 from udfs.engine.binding import AtHand, Bindings, EqualCalls
 from udfs.engine.binding import Call as Call  # what a session is given and gives is found beside it
-from udfs.engine.cost_estimator import AfterRefresh, CostEstimator, Guess, spread
+from udfs.engine.cost_estimator import CostEstimator, Guess, Snapshot, spread
 from udfs.engine.following import CallSink, Gate, Reporter
 from udfs.engine.in_python.gathering import Gathering
 from udfs.engine.outcome import KEEP_AT_MOST_S as KEEP_AT_MOST_S
@@ -156,7 +156,7 @@ class Session:
     async def cost(self, calls: Sequence[Call], *, after: Refresh | None = None) -> CostPreview:
         """Return what `answer(calls)` would spend now, or `after` a refresh; sends nothing."""
         bindings = self._bindings()
-        client = self.client if after is None else AfterRefresh(self.client, after, bindings.now)
+        client = Snapshot(self.client, after, bindings.now)
         equal, places = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)
         inventory = Inventory(client, bindings.now)
         await self._run(equal, Batch(inventory, bindings.now))
@@ -164,7 +164,7 @@ class Session:
         cost = await self._cost([equal.firsts[first] for first in sorted(costly)], client)
         return CostPreview(cost, frozenset(inventory.missing), len(calls), sum(place not in costly for place in places))
 
-    async def _cost(self, calls: Sequence[Call], client: AsyncClient | AfterRefresh) -> Cost:
+    async def _cost(self, calls: Sequence[Call], client: Snapshot) -> Cost:
         """From how many to how many requests `calls` would spend."""
         guesses = [CostEstimator(client, guess, self._clock()) for guess in Guess] if calls else []
         for foresight in guesses:

@@ -13,7 +13,7 @@ from dataservice.client import AsyncClient, CatalogueResource, Cost, Quota, Sign
 from dataservice.client.cost import NOTHING, UNKNOWN
 from dataservice.errors import DataServiceError
 from udfs.arguments import Names
-from udfs.engine import EVER, CostEstimator, Guess, Run, spread
+from udfs.engine import EVER, CostEstimator, Guess, Run, Snapshot, spread
 from udfs.engine import answer as answer_runs
 from udfs.errors import UdfError
 from udfs.records import nearest
@@ -130,7 +130,8 @@ async def _priced(
 
 async def _cost(calls: Sequence[PlannedCall], tools: dict[str, Tool], now: float, client: AsyncClient) -> Cost:
     """From how many to how many requests the calls would spend: they run on guesses of what is not known."""
-    guesses = [CostEstimator(client, guess, now) for guess in Guess]
+    at_hand = Snapshot(client, None, now)
+    guesses = [CostEstimator(at_hand, guess, now) for guess in Guess]
     for foresight in guesses:
         runs = [Run(_bound(call, tools, now, client)) for call in calls]
         await answer_runs(runs, foresight, now)
