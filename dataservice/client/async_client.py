@@ -180,10 +180,13 @@ class AsyncClient(Endpoints):
         found = self.peek(resource, max_age_s=max_age_s) or await self.last_known(resource)
         return found if found is not None and found.is_within(max_age_s, self._clock()) else None
 
-    async def catalogue_check(self, names: int) -> CatalogueCheck:
-        """Whether `names` signals, which no answer at hand vouches for, are to be looked up in the catalogue first."""
+    async def catalogue_check(self, names: int, *, waits: bool = True) -> CatalogueCheck:
+        """Whether `names` signals, which no answer at hand vouches for, are to be looked up in the catalogue first.
+
+        Where others are under way it `waits` for what the first of them shows.
+        """
         await self._open()
-        return await self._unknown_names.catalogue_check(names)
+        return await self._unknown_names.catalogue_check(names, waits=waits)
 
     async def read(
         self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -141,7 +141,7 @@ class ResourceReader:
         After several unknown names it is asked for: one look settles all that are still to come.
         """
         listed = await self._recent_catalogue()
-        if listed is None and await self._unknown_names.catalogue_check(names) is CatalogueCheck.LOAD:
+        if listed is None and await self._unknown_names.catalogue_check(names, waits=False) is CatalogueCheck.LOAD:
             try:
                 listed = await self.read(CATALOGUE)
             except DataServiceError:
@@ -185,6 +185,14 @@ class ResourceReader:
         if brought is not None:
             return brought
         context = self.context(resource, meter, has_value=known is not None)
+        is_doubtful = known is None and self._cache.in_memory(CATALOGUE) is None and hasattr(resource, "slug")
+        with self._unknown_names.in_doubt() if is_doubtful else nullcontext():
+            return await self._fetched(resource, context, known, has_looked=has_looked)
+
+    async def _fetched(
+        self, resource: Resource[T], context: CallContext, known: Answer[T] | None, *, has_looked: bool
+    ) -> Answer[T]:
+        """The answer of the service; what was `known` before where there is none, with the reason."""
         try:
             self._sender.check(first_request(resource), context)
             self._check_missing(resource)
@@ -195,7 +203,10 @@ class ResourceReader:
             _logger.exception("reading %s failed", type(resource).__name__)
             failed = UnavailableError(f"its answer could not be used ({type(error).__name__})")
         else:
-            self._note_odd(resource, answer)
+            if odd := getattr(answer.value, "odd", ""):  # of an answer that could be read in part
+                self.last_errors[resource] = MalformedAnswerError(odd)
+            elif self.last_errors:
+                self.last_errors.pop(resource, None)
             return answer
         self.last_errors[resource] = failed.afresh()
         if isinstance(failed, NotFoundError) and context.meter.requests:
@@ -206,13 +217,6 @@ class ResourceReader:
         if last_known is None:
             raise failed
         return replace(last_known.stale(failed.afresh()), requests=context.meter.requests)
-
-    def _note_odd(self, resource: Resource[Any], answer: Answer[Any]) -> None:
-        """Remember what of an answer could not be read, in place of the last error."""
-        if odd := getattr(answer.value, "odd", ""):
-            self.last_errors[resource] = MalformedAnswerError(odd)
-        elif self.last_errors:
-            self.last_errors.pop(resource, None)
 
     async def _looked_up(self, resource: Resource[T], known_miss: Miss[T] | None) -> tuple[Answer[T] | None, bool]:
         """Return what any cache knows of it, and whether the store needs no look for the detail of a history's signal.

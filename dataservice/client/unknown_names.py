@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from enum import Enum
 from typing import Any
 
@@ -60,20 +60,39 @@ class UnknownNames:
         self._clock = clock
         self._here = 0
         self._day = ""
+        self._under_way = 0
+        self._news = asyncio.Event()
 
     async def note(self) -> None:
         """Count one more."""
         await self._count(1)
 
-    async def catalogue_check(self, names: int) -> CatalogueCheck:
+    @contextmanager
+    def in_doubt(self) -> Iterator[None]:
+        """Ask within this for a name of which nothing is known: it shows something of the others."""
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            self._news.set()
+            self._news = asyncio.Event()
+
+    async def catalogue_check(self, names: int, *, waits: bool = True) -> CatalogueCheck:
         """Return how doubtful `names` names are that nothing at hand vouches for.
 
         They are looked up if one did not exist today, and the catalogue, as large as it was last seen, costs no more
-        than asking for all of that kind.
+        than asking for all of that kind. Together with others that are under way they may be many: then it `waits` for
+        the first of these to be answered, for some seconds at most.
         """
-        unknown = await self._count(0)
-        if names + unknown < MANY_NAMES:
+        unknown, others = await self._count(0), self._under_way if waits else 0
+        if names + unknown + others < MANY_NAMES:
             return CatalogueCheck.NONE
+        if others and not unknown:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(WAIT_S):
+                    await self._news.wait()
+            unknown = await self._count(0)
         known = self._cache.in_memory(CatalogueResource())
         pages = 1 if known is None else -(-len(known.value) // CATALOGUE_LIMIT)
         if names + unknown < pages:

@@ -113,7 +113,7 @@ class Snapshot:
 
     async def catalogue_check(self, names: int) -> CatalogueCheck:
         """Return whether so many names are to be looked up in the catalogue first."""
-        return await self._client.catalogue_check(names)
+        return await self._client.catalogue_check(names, waits=False)
 
     async def cost_of(self, resource: Resource[Any], *, shown_from: date | None = None) -> Cost:
         """Return what reading `resource` would spend."""
