@@ -208,9 +208,9 @@ class Client:
         """
         return self._loop.run(self._client.cost_of(resource, after=after, shown_from=shown_from))
 
-    def catalogue_check(self, names: int) -> CatalogueCheck:
+    def catalogue_check(self, names: int, *, waits: bool = True) -> CatalogueCheck:
         """Whether so many signals, which nothing at hand vouches for, are to be looked up in the catalogue first."""
-        return self._loop.run(self._client.catalogue_check(names))
+        return self._loop.run(self._client.catalogue_check(names, waits=waits))
 
     def refresh(self, *, force: bool = False) -> None:
         """Begin a new generation: refusals and outages are forgotten; `force`: nothing counts as fresh."""

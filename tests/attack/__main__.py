@@ -98,6 +98,9 @@ PLAN = [
     Planned("Agents: hostile texts in every field", "agents.hostile --seed 1", "--answers", 5_000, 60),
     Planned("Agents: what is told is what was counted", "agents.counting --seed 1", "--calls", 2_000, 120),
     Planned("Agents: every row and character reached", "agents.paging", "--rows", 10_000, 120),
+    Planned(
+        "Lives of workbooks in Excel's page: told is counted", "pages.workbook_model --seed 1", "--steps", 10_000, 900
+    ),
     Planned("Hostile texts in the task pane", "pages.pane_texts --seed 1", "--steps", 100_000, 200),
     Planned("Forged workbooks, read by five programs", "forgeries --seed 1", "--forgeries", 600, 600),
     Planned("Signed books altered in one place", "forgeries.alterations --seed 1", "--alterations", 1_000, 200),

@@ -10,6 +10,7 @@ import json
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -71,12 +72,8 @@ def node() -> str:
     return program
 
 
-def main() -> None:
-    """Run as long as asked, and print what was done."""
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--steps", type=int, default=10_000)
-    arguments.add_argument("--seed", type=int, default=1)
-    chosen = arguments.parse_args()
+def life(steps: int, seed: int) -> dict[str, Any]:
+    """What the model found with a service and a backend of its own."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         write_sample(folder / "data", as_of=SAMPLE_AS_OF)
@@ -85,9 +82,23 @@ def main() -> None:
             with running_service(store) as service:
                 embedded = EmbeddedService(service, store.create_key("pro"), store.create_key("free"))
                 with backend_of(embedded, folder, ask_above=1_000_000) as backend:
-                    found = attack(backend, embedded, steps=chosen.steps, seed=chosen.seed)
-    sys.stdout.write(f"{json.dumps(found)}\n")
-    conclude(Told(found["steps"], wrong=len(found["outside"]), over=len(found["untold"])))
+                    return attack(backend, embedded, steps=steps, seed=seed)
+
+
+def main() -> None:
+    """Run as long as asked, and print what was done."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--steps", type=int, default=10_000, help="of all lives together (default: %(default)s)")
+    arguments.add_argument("--seed", type=int, default=1, help="of the first life (default: %(default)s)")
+    arguments.add_argument("--lives", type=int, default=4, help="at a time: most of each is waiting (default: 4)")
+    chosen = arguments.parse_args()
+    seeds = range(chosen.seed, chosen.seed + chosen.lives)
+    with ThreadPoolExecutor(chosen.lives) as lives:
+        found = list(lives.map(lambda seed: life(chosen.steps // chosen.lives, seed), seeds))
+    for each in found:
+        sys.stdout.write(f"{json.dumps(each)}\n")
+    counts = {what: sum(len(each[what]) for each in found) for what in ("outside", "untold")}
+    conclude(Told(sum(each["steps"] for each in found), wrong=counts["outside"], over=counts["untold"]))
 
 
 if __name__ == "__main__":
