@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 
 from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
@@ -30,6 +30,7 @@ from addin.config.connect import open_client
 from addin.formulas.advice import advice
 from addin.protocol.batch import valid_calls
 from addin.protocol.describe import describe
+from addin.protocol.joining import Answers
 from addin.protocol.messages import (
     Advice,
     AdviceRequest,
@@ -75,12 +76,15 @@ WHERE_ASKED = {
 async def answer_calls(request: Request) -> Response:
     """POST /functions/call: the answers to many calls, in order.
 
-    With `?pending=yes` within about two seconds; what is not there by then is pending, and is to be posted again. With
+    With `?pending=yes` within about two seconds; what is not there by then is pending, and is to be posted again. Where
+    others keep the backend busy, such a post is answered within some seconds more, or refused as one too many. With
     `?asks=` one of `WHERE_ASKED` the caller shows the question whether many requests may be sent. A caller that names
     its post (`?post=`) may send it again, or name it in a later one (`?lost=`), if its answer is lost.
     """
     backend = BackendState.of(request)
     post = request.query_params.get("post", "")
+    if _may_be_pending(request):
+        account_of(request).hurry()
     async with admitted_batch(request, backend) as (tenant, calls):
         with tenant.told.answering(post):
             return await _answered(request, tenant, calls, post)
@@ -92,19 +96,12 @@ async def _answered(request: Request, tenant: Tenant, calls: Sequence[bytes], po
     if backend.settings.background_refresh and tenant is backend.own:
         backend.recent_calls.add(calls, time.time())
     where = WHERE_ASKED.get(asked.get("asks", "")) or _elsewhere(request, backend)
-    # Where too much is pending already, the post waits for its answers: what it takes meanwhile is in its account.
-    new_bytes = tenant.loads.new_bytes(calls) if asked.get("pending") == "yes" else None
-    may_be_pending = new_bytes is not None and backend.has_room_to_load(tenant, account_of(request), new_bytes)
     lost = [each for each in asked.get("lost", "").split(",")[:MOST_LOST] if each]
     await tenant.told.have_ended(lost, LEFT_ENDS_WITHIN_S)
-    async with tenant.turn():
-        if await request.is_disconnected():
-            raise ClientDisconnect  # while it waited; nothing was spent
-        with backend.metrics.batch():
-            loaded = await _loaded(request, tenant, calls, where) if may_be_pending else None
-            answers = loaded.answers if loaded else await tenant.batches.answer(calls, where)
+    loaded = await _loaded(request, tenant, calls, where) if _may_be_pending(request) else None
+    answers = loaded.answers if loaded else await _whole(request, tenant, calls, where)
     try:
-        if may_be_pending and await request.is_disconnected():
+        if loaded and await request.is_disconnected():
             raise ClientDisconnect
         account_of(request).hold(answers.held_bytes)
     except (ClientDisconnect, HTTPException):
@@ -119,15 +116,34 @@ async def _answered(request: Request, tenant: Tenant, calls: Sequence[bytes], po
     return BatchAnswer(head, answers.pieces, tail)
 
 
+def _may_be_pending(request: Request) -> bool:
+    return request.query_params.get("pending") == "yes"
+
+
+async def _whole(request: Request, tenant: Tenant, calls: Sequence[bytes], where: str) -> Answers:
+    """Return the answers to all of `calls`, once it is their turn among those of the key."""
+    async with tenant.turn():
+        if await request.is_disconnected():
+            raise ClientDisconnect  # while it waited; nothing was spent
+        with BackendState.of(request).metrics.batch():
+            return await tenant.batches.answer(calls, where)
+
+
 async def _loaded(request: Request, tenant: Tenant, calls: Sequence[bytes], where: str) -> PartialReply:
-    """Return what is there of `calls` soon; if the caller goes away meanwhile, nothing more is fetched for them."""
-    answering = asyncio.ensure_future(tenant.loads.answer(calls, where))
+    """Return what is there of `calls` soon; if the caller goes away meanwhile, nothing more is fetched for them.
+
+    They take none of the turns of their key: a page would wait behind others that wait for the service.
+    """
+    backend, account = BackendState.of(request), account_of(request)
+    has_room = partial(backend.has_room_to_load, tenant, account)
+    answering = asyncio.ensure_future(tenant.loads.answer(calls, where, has_room))
     leaving = asyncio.ensure_future(_left(request))
     try:
-        await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if not answering.done():
-            tenant.loads.drop(calls)
-        return await answering
+        with backend.metrics.batch():
+            await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                tenant.loads.drop(calls)
+            return await answering
     finally:
         leaving.cancel()
 

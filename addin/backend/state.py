@@ -51,6 +51,9 @@ RECENT_S = 3_600.0
 RECENT_BYTES = 16 * 2**20
 """Texts of recent calls: a hundred thousand formulas of a usual length."""
 
+SHEET_BYTES = 2 * 2**20
+"""Calls of a sheet that wait for answers: a thousand."""
+
 GUEST_SHARE = 256
 """A request without any key is answered from nothing and keeps nothing."""
 
@@ -194,7 +197,7 @@ class BackendState:
         """Return whether calls of so many bytes may wait in memory for answers, beside those that do already.
 
         They share the room of requests, of which each key has a part with its other requests; what is alone always
-        fits.
+        fits, and so does a sheet of a key for which nothing is pending.
         """
         if not held_bytes:
             return True
@@ -205,7 +208,7 @@ class BackendState:
         waiting, of_each = self.loads_bytes, most // (PAYER_PART if self.settings.per_user_keys else 1)
         own += self.memory.held_beside(account)
         has_room = own + held_bytes <= of_each and self.memory.held + waiting + held_bytes <= most
-        return has_room or waiting == own == 0
+        return has_room or waiting == own == 0 or (own == 0 and held_bytes <= SHEET_BYTES)
 
     @property
     def loads_bytes(self) -> int:

@@ -126,7 +126,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     max_new_keys: _AtLeastOne = 60
     """The maximum number of unknown keys per minute from one address."""
     max_user_batches: _AtLeastOne = 8
-    """The maximum number of batches of one key that are worked on at a time; others wait for their turn."""
+    """The maximum number of whole batches of one key that are worked on at a time; others wait for their turn."""
     max_calls: _AtLeastOne = 100_000
     """The maximum number of formulas in one batch."""
     max_values: _AtLeastOne = 500_000

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from operator import not_
@@ -25,7 +25,7 @@ from addin.protocol.pace import Pace
 from addin.protocol.pending_batch import Evaluation, GuardedReader, PendingBatch, PendingCall
 from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
-from udfs.engine import Call, Session, in_turns, next_turn
+from udfs.engine import Call, Session, in_background, in_turns, next_turn
 from udfs.errors import CellError, error_cell
 
 EARLY_S = 1.0
@@ -36,6 +36,9 @@ HOLD_S = 2.0
 
 INTEREST_S = 6.0
 """How long after its last post a call is still wanted: a page posts again at once, but it may be busy."""
+
+ROOM_LOOKS = 20
+"""A post without room looks for it so many times: others' calls have their answers all the time."""
 
 LOOK_S = 1.0
 """How often answers that nobody comes for are looked for."""
@@ -102,8 +105,14 @@ class PendingBatches:
         """Of answers that no post has taken yet."""
         self._looked_at = float("-inf")
 
-    async def answer(self, calls: Sequence[bytes], where: str) -> PartialReply:
-        """Return what is known of `calls` within `HOLD_S`, in their order; `where` tells how to answer a question."""
+    async def answer(
+        self, calls: Sequence[bytes], where: str, has_room: Callable[[int], bool] = lambda _: True
+    ) -> PartialReply:
+        """Return what is known of `calls` within `HOLD_S`, in their order; `where` tells how to answer a question.
+
+        `has_room` tells whether calls of so many bytes more may be held. As long again is waited for that; if there
+        still is none, they are pending, too, and nothing is fetched for them.
+        """
         await next_turn()
         await self._forget_unwanted()
         found: list[Ready | None] = []
@@ -112,8 +121,10 @@ class PendingBatches:
             fresh = self._cache.all_fresh(part, self._clock())
             told.update(wanted.load for wanted in self._taken_from_cache(part, fresh))
             found += fresh
-        held = await self._held(list(compress(calls, map(not_, found))), where)
-        post = _Post()
+        missing = list(compress(calls, map(not_, found)))
+        post, held = _Post(), dict[bytes, PendingCall]()
+        if await self._is_room(self._new_bytes(missing), has_room):
+            await self._hold(missing, held, where)
         async for some in in_turns(list(held.values()), CALLS_A_TURN):
             post.wait_for([wanted for wanted in some if wanted.is_open])
         await post.wait(self._early_s, self._hold_s)
@@ -124,9 +135,9 @@ class PendingBatches:
             told.update(wanted.load for _, wanted in items)
         await next_turn()
         answers = [ready for ready in found if ready is not None]
-        if held:
+        if missing:
             answers = [ready or taken.get(call) or PENDING for call, ready in zip(calls, found, strict=True)]
-        pending = len(held) - len(taken)
+        pending = len(missing) - len(taken)
         requests = sum(load.untold.take() for load in told) + self._late.take()
         whole = await completed(answers, self._clock(), self._limits.answer_bytes, requests)
         pace = self._pace
@@ -137,7 +148,7 @@ class PendingBatches:
         """About how much memory the calls take that are being answered, with answers that no post has taken yet."""
         return WANTED_BYTES * len(self._wanted) + self._held_bytes
 
-    def new_bytes(self, calls: Sequence[bytes]) -> int:
+    def _new_bytes(self, calls: Sequence[bytes]) -> int:
         """About how much more memory it would take to answer these calls, too."""
         wanted = self._wanted
         return WANTED_BYTES * (sum([call not in wanted for call in calls]) if wanted else len(calls))
@@ -167,10 +178,18 @@ class PendingBatches:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _held(self, calls: Sequence[bytes], where: str) -> Mapping[bytes, PendingCall]:
-        """Return each call as it is being answered; those that are not begin together."""
+    async def _is_room(self, held_bytes: int, has_room: Callable[[int], bool]) -> bool:
+        """Return whether there is room for so much more, as soon as there is, or after `HOLD_S`."""
+        for _ in range(ROOM_LOOKS):
+            if has_room(held_bytes):
+                return True
+            await asyncio.sleep(self._hold_s / ROOM_LOOKS)
+        return False
+
+    async def _hold(self, calls: Sequence[bytes], held: dict[bytes, PendingCall], where: str) -> None:
+        """Put each call into `held`, as it is being answered; those that are not begin together."""
         until = self._timer() + self._hold_s + INTEREST_S
-        load, new, held = PendingBatch(self._consent, where), dict[bytes, PendingCall](), dict[bytes, PendingCall]()
+        load, new = PendingBatch(self._consent, where), dict[bytes, PendingCall]()
         try:
             async for part in in_turns(calls, CALLS_A_TURN):
                 for call in part:
@@ -182,7 +201,6 @@ class PendingBatches:
         finally:  # also if this post is broken off: another one may hold some of them by now
             if new:
                 self._begin(load, new)
-        return held
 
     def _begin(self, load: PendingBatch, new: dict[bytes, PendingCall]) -> None:
         self._pace.begin(len(new), self._timer())
@@ -233,6 +251,7 @@ class PendingBatches:
         self._held_bytes -= len(ready.head)
 
     async def _evaluate(self, load: PendingBatch, wanted: dict[bytes, PendingCall]) -> None:
+        in_background()
         try:
             await self._answer(load, wanted)
         except Exception as error:  # noqa: BLE001 - whatever it is, every cell ends

@@ -5,7 +5,7 @@ from udfs.engine.cost_estimator import CostEstimator, Guess, Snapshot, spread
 from udfs.engine.effects import EVER, gather, have, need
 from udfs.engine.registry import REGISTRY, Udf, find
 from udfs.engine.run import Run
-from udfs.engine.scheduler import LIGHT_ITEMS_A_LOOK, TURNS, in_turns, next_turn, yielding
+from udfs.engine.scheduler import LIGHT_ITEMS_A_LOOK, TURNS, in_background, in_turns, next_turn, yielding
 from udfs.engine.session import Answered, Call, CostPreview, Outcome, Session, Stale, runs_last
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "find",
     "gather",
     "have",
+    "in_background",
     "in_turns",
     "need",
     "next_turn",

@@ -43,6 +43,9 @@ class Turns(Protocol):
     async def next(self) -> None:
         """Wait for the next turn."""
 
+    def in_background(self) -> Turns:
+        """Return the turns of what goes on when the caller may have been answered."""
+
 
 TURNS: ContextVar[Turns | None] = ContextVar("TURNS", default=None)
 """The turns of the caller for whom a task works; tasks that it begins inherit them. None where all share alike."""
@@ -52,6 +55,12 @@ async def next_turn() -> None:
     """Let other tasks go first."""
     turns = TURNS.get()
     await (asyncio.sleep(0) if turns is None else turns.next())
+
+
+def in_background() -> None:
+    """Let what this task works on go on behind callers who wait for an answer."""
+    if (turns := TURNS.get()) is not None:
+        TURNS.set(turns.in_background())
 
 
 async def yielding(items: Iterable[T], *, timer: Callable[[], float] = time.perf_counter) -> AsyncIterator[T]:

@@ -9,6 +9,7 @@ address a part of that. What does not fit is refused at once (503), so that a pr
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,11 +39,17 @@ PAYER_PART = 2
 WAITS_S = 20.0
 """How long requests of keys that the service accepts wait for room: at nine everybody opens their books."""
 
+SOON_S = 4.0
+"""The same where the caller posts again for what is pending; and then its turns are due, however many others wait."""
+
 UNPROVEN_WAITS_S = 2.0
 """How long those of other keys do; then the key is proven, which may cost it a request."""
 
 WAITING_PART = 4
 """Of the budget, requests that wait for room hold at most one such part: the others would have none to end in."""
+
+FILLED_PART = 8
+"""Of the budget: beyond one such part processes without work are ended, which hold a hundred MB each."""
 
 CROWD = 16
 """Requests under way, beyond which others begin one after another: four hundred that begin together take a second."""
@@ -58,6 +65,8 @@ class MemoryBudget:
         self.capacity = capacity
         self.processor = processor or Processor()
         self.held = 0
+        self.filled: Callable[[], object] = int
+        """Called when requests have come to hold much."""
         self._payers: Counter[str] = Counter()
         self._unproven = 0
         self._waiting: list[tuple[Account, int, asyncio.Future[None]]] = []
@@ -78,13 +87,21 @@ class MemoryBudget:
 
     def change(self, account: Account, amount: int) -> None:
         """Note what an account holds more, or less."""
+        was_filled = self.is_filled
         self.held += amount
+        if self.is_filled and not was_filled:
+            self.filled()
         self._payers[account.payer] += amount
         if not self._payers[account.payer]:
             del self._payers[account.payer]
         self._unproven += 0 if account.is_proven else amount
         if amount < 0:
             self._let_in()
+
+    @property
+    def is_filled(self) -> bool:
+        """Return whether requests hold so much that what is idle gives way."""
+        return self.held > self.capacity // FILLED_PART
 
     def held_beside(self, account: Account) -> int:
         """Return what other requests of the same payer hold."""
@@ -134,6 +151,13 @@ class Account:
         self.is_proven = False
         self.most = budget.capacity // UNPROVEN_PART // ADDRESS_PART
         self.held = 0
+        self.patience_s = WAITS_S
+        """How long it may wait for room in all."""
+
+    def hurry(self) -> None:
+        """Let the request be answered soon, or refused."""
+        self.patience_s = SOON_S
+        self.turns.hurry(SOON_S)
 
     def grow(self, amount: int) -> None:
         """Hold so much more; raises `HTTPException` 503 where there is no room for it."""
@@ -146,8 +170,10 @@ class Account:
         """Hold so much more as soon as there is room for it; raises `HTTPException` 503 if it is not in time."""
         if self.held + amount > self.most or self._budget.has_room(self, amount):
             self.grow(amount)
-        else:
-            await self._budget.wait(self, amount, within_s)
+            return
+        began = time.monotonic()
+        await self._budget.wait(self, amount, min(within_s, self.patience_s))
+        self.patience_s -= time.monotonic() - began
 
     def hold(self, amount: int) -> None:
         """Hold so much in place of what it held; raises `HTTPException` 503 where there is no room for that."""

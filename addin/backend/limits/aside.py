@@ -37,11 +37,14 @@ BESIDE_OTHERS_S = 4.0
 MEMORY_BYTES = 320 * 2**20
 """What such processes and their children may hold: a book of some hundred thousand cells."""
 
+LEAST_BYTES = 128 * 2**20
+"""What they may hold in any case: a book of ten thousand cells, in a process that has all modules."""
+
 KEPT_BYTES = 128 * 2**20
 """A process that holds more after its work is ended, so that the memory goes back: one with all modules has 60 MB."""
 
 IDLE_S = 60.0
-"""Without work it is ended after so long."""
+"""Without work it is ended after so long, or at once while requests hold much."""
 
 LARGE_BYTES = 2**19
 """Before a larger body is worked on, other lanes without work end their processes: each keeps a hundred MB; and of each
@@ -64,6 +67,7 @@ class Lanes:
         self.memory = memory
         self.memory_bytes = memory_bytes
         self._lanes: list[Lane] = []
+        memory.filled = self.rest
         self._large = WeakValueDictionary[tuple[str, ...], asyncio.Lock]()
         """By payer, held by the one large request that is read or worked on."""
 
@@ -88,9 +92,14 @@ class Lanes:
         finally:
             turn.release()
 
+    def rest(self) -> None:
+        """End the processes of lanes without work."""
+        for lane in self._lanes:
+            lane.rest()
+
     def may_hold(self, lane: Lane) -> int:
         """Return what a lane may hold beside what requests and other lanes hold."""
-        requests = min(self.memory.held, self.memory_bytes // 2)
+        requests = min(self.memory.held, self.memory_bytes - LEAST_BYTES)
         return self.memory_bytes - requests - sum(each.held_bytes for each in self._lanes if each is not lane)
 
 
@@ -145,8 +154,7 @@ class Lane:
         try:
             await self._turn(caller, gone)
             if len(body) > LARGE_BYTES:
-                for lane in self._lanes:
-                    lane.rest()
+                self._lanes.rest()
             began = time.monotonic()
             try:
                 return await asyncio.to_thread(self._worked, work, body, options)
@@ -207,6 +215,8 @@ class Lane:
             self._waiting.remove(next_one)
             self._running = next_one[0]
             next_one[1].set_result(None)
+        elif self._lanes.memory.is_filled:
+            self.close()
         else:
             self._ending = asyncio.get_running_loop().call_later(self._idle_s, self.close)
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
 from itertools import count
 from math import exp2, inf, log2
 
@@ -25,6 +27,9 @@ SMALL_S = 0.004
 
 STEP_S = 0.1
 """Who has used so much more lately goes behind: a recalculation of a thousand cells needs about that."""
+
+TURN_S = 0.01
+"""A turn lasts so long, in several steps of the same request or one."""
 
 MOST_COUNTED_S = 0.5
 """Of one turn: who waits for the service meanwhile uses no processor."""
@@ -42,14 +47,14 @@ class Processor:
     """The turns of one loop: who waits for one, and what everybody has used lately."""
 
     def __init__(self, *, timer: Callable[[], float] = time.perf_counter) -> None:
-        self._timer = timer
+        self.timer = timer
         self._waiting: dict[CallerTurns, list[asyncio.Future[None]]] = {}
         self._used: dict[str, float] = {}
         """By payer the logarithm of the seconds used, counted up by one each half-life instead of down: so nothing is
         worked out again as time passes."""
         self.numbers = count()
         """In the order in which requests came."""
-        self._is_ticking = False
+        self._is_ticking = self._is_for_late = False
         self._rounds_left = 0
         self.callers = 0
         """Requests under way."""
@@ -63,7 +68,7 @@ class Processor:
 
     def used_lately_s(self, payer: str) -> float:
         """Return what a payer has used lately, in seconds."""
-        return exp2(self._used.get(payer, -inf) - self._timer() / HALF_LIFE_S)
+        return exp2(self._used.get(payer, -inf) - self.timer() / HALF_LIFE_S)
 
     def rank(self, caller: CallerTurns) -> tuple[list[int], int]:
         """Return what decides who goes first: whoever has the lowest."""
@@ -75,11 +80,11 @@ class Processor:
 
     def count(self, caller: CallerTurns, seconds: float) -> None:
         """Note what a caller has used."""
-        caller.used_s += seconds
+        caller.used.seconds += seconds
         if self.counted is not None:
             self.counted(seconds, caller.is_proven)
         for payer in caller.payers if seconds > 0 else ():
-            self._used[payer] = log2(self.used_lately_s(payer) + seconds) + self._timer() / HALF_LIFE_S
+            self._used[payer] = log2(self.used_lately_s(payer) + seconds) + self.timer() / HALF_LIFE_S
         if len(self._used) > MOST_PAYERS:
             self._used = {each: used for each, used in self._used.items() if self.used_lately_s(each) > FORGOTTEN_S}
 
@@ -98,14 +103,27 @@ class Processor:
         if self._rounds_left > 0 and self.callers > 1:
             self._rounds_left -= 1
         else:
-            caller = min(self._waiting, key=self.rank)
-            for turn in self._waiting.pop(caller):
+            for turn in self._waiting.pop(self._next()):
                 if not turn.done():  # it was given up meanwhile
                     turn.set_result(None)
             self._rounds_left = ROUNDS_BETWEEN
         self._is_ticking = bool(self._waiting)
         if self._is_ticking:
             asyncio.get_running_loop().call_soon(self._tick)
+
+    def _next(self) -> CallerTurns:
+        """Return who has the next turn; every other one is for those who are late, if any."""
+        self._is_for_late = not self._is_for_late
+        now = self.timer()
+        late = [each for each in self._waiting if each.late_at < now] if self._is_for_late else []
+        return min(late or self._waiting, key=self.rank)
+
+
+@dataclass
+class UsedTime:
+    """The processor time that a request has used."""
+
+    seconds: float = 0.0
 
 
 class CallerTurns:
@@ -116,7 +134,19 @@ class CallerTurns:
         self.number = next(processor.numbers)
         self.payers: tuple[str, ...] = (UNPROVEN, address)
         self.is_proven = False
-        self.used_s = 0.0
+        self.used = UsedTime()
+        self.late_at = inf
+        self._began_at = -inf
+
+    def hurry(self, within_s: float) -> None:
+        """Let the request be late after so long: it is to be answered then, however many others wait."""
+        self.late_at = self._processor.timer() + within_s
+
+    def in_background(self) -> CallerTurns:
+        """Return the turns of what goes on for the request meanwhile: these are never late, and use the same time."""
+        others = copy(self)
+        others.late_at = inf
+        return others
 
     def pay_as(self, payer: str, *, is_only: bool = False) -> None:
         """Let a proven key, or who signed in, pay; of a key that all use (`is_only`) addresses are told apart."""
@@ -131,5 +161,9 @@ class CallerTurns:
         self._processor.count(self, min(seconds, MOST_COUNTED_S))
 
     async def next(self) -> None:
-        """Wait for the next turn."""
+        """Wait for the next turn, unless the last one has just begun: a small request is done in one."""
+        if self._processor.timer() - self._began_at < TURN_S:
+            await asyncio.sleep(0)
+            return
         await self._processor.wait(self)
+        self._began_at = self._processor.timer()

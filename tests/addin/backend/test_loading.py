@@ -109,6 +109,28 @@ def test_calls_that_fill_the_room_of_all_are_pending_until_the_last_one(service,
     assert found.keys() == set(SLUGS)
 
 
+def test_a_post_is_answered_soon_however_many_of_its_key_wait(service, tmp_path):
+    with backend_of(service, tmp_path, max_user_batches=1) as backend, ThreadPoolExecutor(len(SLUGS)) as pages:
+        backend.batch(["SIGNALS"])
+        service.running.latency_s = 60
+        began = time.monotonic()
+        replies = list(pages.map(lambda slug: post(backend, [["SIGNAL", slug]]), SLUGS))
+        assert time.monotonic() - began < 12, "one after another they take 16 seconds"
+    assert all(reply["answers"] == [{"pending": True, "fresh_s": 0}] for reply in replies)
+
+
+def test_a_post_for_whose_calls_there_is_no_room_is_answered_soon_and_pending(service, tmp_path):
+    with backend_of(service, tmp_path, requests_bytes=WANTED_BYTES * 4) as backend:
+        backend.batch(["SIGNALS"])
+        service.running.latency_s = 60
+        post(backend, CALLS[:4])
+        before, began = service.running.request_count, time.monotonic()
+        reply = post(backend, CALLS[4:])
+        assert time.monotonic() - began < 10
+        assert all(answer.get("pending") for answer in reply["answers"])
+        assert service.running.request_count == before
+
+
 def test_a_refresh_in_between_starts_again_and_every_call_ends(backend, service):
     service.running.latency_s = 1.1
     post(backend)

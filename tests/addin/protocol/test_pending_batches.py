@@ -3,6 +3,7 @@
 import asyncio
 import gc
 
+from addin.protocol.pending_batches import WANTED_BYTES
 from tests.attack.loads.world import ASK_ABOVE, SLUGS, Page, World
 
 
@@ -45,6 +46,23 @@ async def test_a_page_that_keeps_posting_gets_all():
     while page.open:
         await world.post(page)
     assert world.told == world.service.count == ASK_ABOVE
+    await world.end()
+
+
+async def test_calls_without_room_are_pending_and_fetch_nothing_until_there_is_some():
+    world, asked_for = World(1), []
+    world.service.is_open.set()
+    call = b'["SIGNAL","s.0"]'
+
+    def has_room(held_bytes):
+        asked_for.append(held_bytes)
+        return len(asked_for) > 30
+
+    first = await world.loads.answer([call, call], "", has_room)
+    assert (first.answers.text.count(b'"pending":true'), world.service.count) == (2, 0)
+    while (await world.loads.answer([call, call], "", has_room)).pending:
+        pass
+    assert (asked_for[0], world.service.count) == (2 * WANTED_BYTES, 1)
     await world.end()
 
 

@@ -2,12 +2,12 @@
 
 python -m tests.attack.hosted.unread --callers 400
 
-Callers without a key, with made-up keys, with a Free key post batches of 99,000 calls, whole and pending, large books
-to be opened and saved, formulas to be worked out, open books to be weighed, calls of agents, and beginnings of sessions
-that nobody ends. `/health` is asked all the time, and a user with a key of their own makes nine cells again and again,
-first alone. Another one does the same before a second backend, which nobody attacks: what waits there waits for the
-machine, which the callers load, too. The memory of the backend with all its processes is looked at all along, and a
-minute after everybody has left.
+Callers without a key, with made-up keys, with a Free key, with one of four each, post batches of 99,000 calls, whole
+and pending, large books to be opened and saved, formulas to be worked out, open books to be weighed, calls of agents,
+and beginnings of sessions that nobody ends. `/health` is asked all the time, and a user with a key of their own makes
+nine cells again and again, first alone. Another one does the same before a second backend, which nobody attacks: what
+waits there waits for the machine, which the callers load, too. The memory of the backend with all its processes is
+looked at all along, and a minute after everybody has left.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ NOTICED_S = 0.05
 """A wait that nobody notices: below that it does not matter how many times as long it is."""
 STAYING_S = 5.0
 AFTERWARDS_S = 60.0
+SEVERAL = 4
+"""Free keys that are used at once."""
 LOADS_S, GROWS_MIB = 2.0, 1.0
 MIB = 2**20
 
@@ -197,7 +199,8 @@ def served(folder: Path, program: str = "serve --http", **settings: str) -> Iter
     write_sample(folder / "data", as_of=date(2026, 8, 31))
     store = Store(folder / "service.db")
     import_directory(store, folder / "data")
-    keys = {tier: store.create_key(tier) for tier in ("free", "pro")}
+    keys = {"free": store.create_key("free"), "pro": store.create_key("pro")}
+    keys |= {f"free {number}": store.create_key("free") for number in range(1, SEVERAL)}
     given = {"per_user_keys": "true", "serve_sheet": "true", "allowed_hosts": "addin.example", **settings}
     with running(store) as service:
         environ = environment(folder, None, url=service.url, **given)
@@ -339,6 +342,9 @@ def keys_of(kind: str, keys: dict[str, str], callers: int) -> list[str]:
     """The key of each caller."""
     if kind == "made up":
         return [f"ds_{token_hex(20)}" for _ in range(callers)]
+    if kind == "several free":
+        free = [key for name, key in keys.items() if name.startswith("free")]
+        return [free[number % SEVERAL] for number in range(callers)]
     return [keys["free"] if kind == "free" else ""] * callers
 
 
@@ -430,7 +436,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--callers", type=int, default=400)
     parser.add_argument("--ways", nargs="*", default=[*POSTS])
-    parser.add_argument("--kinds", nargs="*", default=["", "made up", "free"])
+    parser.add_argument("--kinds", nargs="*", default=["", "made up", "free", "several free"])
     given = parser.parse_args()
     totals = []
     for program in (SPREADSHEETS, AGENTS):

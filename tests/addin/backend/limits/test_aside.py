@@ -67,6 +67,22 @@ async def test_large_work_ends_the_process_of_a_lane_that_has_none_and_small_wor
         assert await caller("ada").ask(formulas, heavy_work.process_id) != first
 
 
+async def test_a_lane_without_work_keeps_no_process_while_requests_hold_much():
+    budget = MemoryBudget(2**30)
+    async with lane(lanes=Lanes(budget)) as (opened, caller):
+        first = await caller("ada").ask(opened, heavy_work.process_id)
+        with budget.account("bob") as account:
+            account.pay_as("bob", is_only=False)
+            account.grow(2**27)
+            assert opened.held_bytes > 0
+            account.grow(2**27)
+            assert opened.held_bytes == 0
+            assert await caller("ada").ask(opened, heavy_work.process_id) != first
+            assert opened.held_bytes == 0
+        second = await caller("ada").ask(opened, heavy_work.process_id)
+        assert await caller("ada").ask(opened, heavy_work.process_id) == second
+
+
 async def test_what_takes_too_long_or_too_much_or_ends_its_process_is_told_and_the_next_is_served():
     async with lane(limit_s=3.0, memory_bytes=150 * 2**20) as (opened, caller):
         with pytest.raises(HTTPException, match="took longer than 3 s"):

@@ -6,7 +6,7 @@ import pytest
 
 from addin.backend.limits.accounts import CROWD, Accounting, MemoryBudget
 from addin.backend.limits.processor import HALF_LIFE_S, CallerTurns, Processor
-from udfs.engine.scheduler import yielding
+from udfs.engine.scheduler import TURNS, yielding
 
 
 class Clock:
@@ -60,6 +60,26 @@ async def test_of_many_who_come_together_the_first_are_not_kept_until_the_last_a
     assert ended_s[50] < 0.8 * ended_s[-1]
 
 
+async def test_who_is_late_has_every_other_turn_but_what_goes_on_for_them_later_has_not(clock):
+    budget, done = MemoryBudget(2**20, Processor(timer=clock)), []
+
+    async def page(name, begin=lambda turns: turns):
+        with budget.account(name) as account:
+            account.pay_as(name, is_only=False)
+            account.turns.count(0.4)
+            account.turns.hurry(1.0)
+            TURNS.set(begin(account.turns))
+            async for _ in yielding(range(10), timer=clock):
+                clock.work(0.02)
+                done.append(name)
+
+    others = [worked(clock, budget, f"{n}", done, pieces=100, seconds=0.02, key=f"user {n}") for n in range(20)]
+    later = page("later", CallerTurns.in_background)
+    await asyncio.gather(*others, page("late"), later)
+    last = {name: max(place for place, each in enumerate(done) if each == name) for name in ("late", "later")}
+    assert last["late"] < 80 < last["later"]
+
+
 async def test_callers_without_a_proven_key_have_together_what_one_key_has(clock):
     budget, done = MemoryBudget(2**20, Processor(timer=clock)), []
     strangers = [worked(clock, budget, f"10.0.0.{n}", done, pieces=30, seconds=0.02) for n in range(10)]
@@ -77,7 +97,7 @@ async def test_what_was_used_long_ago_counts_no_more(clock):
     assert processor.used_lately_s("10.0.0.1") == pytest.approx(0.4)
     clock.work(10 * HALF_LIFE_S)
     assert processor.used_lately_s("10.0.0.1") < 0.001
-    assert (told, caller.used_s) == ([(0.4, False)], 0.4), "what it has used in all is still known"
+    assert (told, caller.used.seconds) == ([(0.4, False)], 0.4), "what it has used in all is still known"
 
 
 async def test_who_leaves_while_waiting_for_a_turn_holds_up_nobody(clock):

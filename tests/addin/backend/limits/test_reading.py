@@ -129,3 +129,77 @@ async def test_of_bodies_whose_requests_were_refused_one_piece_is_read_in_a_roun
     assert answers == [b"HTTP/1.1 503 Service Unavailable\r\n"] * SENDERS
     assert sum(pieces.values()) >= PIECES * SENDERS
     assert sorted(pieces.values())[-SENDERS] <= 2, "the first piece of each is taken at once"
+
+
+async def test_of_a_body_that_waits_for_room_little_is_read_beforehand_and_then_all_of_it():
+    loop, begun, has_room = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+    arrived = most = 0
+
+    class Measured(TimedProtocol):
+        def data_received(self, data):
+            nonlocal most
+            super().data_received(data)
+            most = max(most, len(self.cycle.body))
+
+    async def app(scope, receive, send):
+        nonlocal arrived
+        while (message := await receive())["more_body"]:
+            arrived += len(message["body"])
+            begun.set()
+            await has_room.wait()
+        arrived += len(message["body"])
+        await Response(status_code=204)(scope, receive, send)
+
+    config, state = Config(app, lifespan="off"), ServerState()
+    config.load()
+
+    def protocol():
+        return Measured(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, parsing=ParsingQueue())
+
+    async with await loop.create_server(protocol, "127.0.0.1", 0) as server:
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        writer.write(b"POST / HTTP/1.1\r\nhost: here\r\ncontent-length: %d\r\n\r\n" % 10**7 + bytes(10**7))
+        await begun.wait()
+        for _ in range(1_000):
+            await asyncio.sleep(0)
+        assert arrived + most <= 120_000, "of four hundred callers 48 MB"
+        has_room.set()
+        assert b" 204 " in await reader.readline()
+        assert arrived == 10**7
+        writer.close()
+
+
+async def test_a_request_that_wants_its_body_takes_no_more_while_reading_it_waits_for_a_turn():
+    loop, places, wanted = asyncio.get_running_loop(), [], asyncio.Event()
+
+    class Never(ParsingQueue):
+        def add(self, read_on):
+            places.append(read_on)
+
+    class CutShort(TimedProtocol):
+        def handle_events(self):
+            super().handle_events()
+            self._wait()
+
+    async def app(scope, receive, send):
+        await receive()
+        wanted.set()
+        await receive()
+
+    config, state, made = Config(app, lifespan="off"), ServerState(), []
+    config.load()
+
+    def protocol():
+        made.append(CutShort(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, parsing=Never()))
+        return made[-1]
+
+    async with await loop.create_server(protocol, "127.0.0.1", 0) as server:
+        _, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        writer.write(b"POST / HTTP/1.1\r\nhost: here\r\ncontent-length: %d\r\n\r\n" % 10**7 + bytes(10**7))
+        await wanted.wait()
+        for _ in range(1_000):
+            await asyncio.sleep(0)
+        assert len(places) == 1
+        assert sum(map(len, made[0]._parts)) <= READ_BYTES
+        writer.close()
+        places[0]()
