@@ -131,6 +131,11 @@ class TimedProtocol(H11Protocol):
         """Return whether the answer has left, and the body still comes."""
         return self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY
 
+    @property
+    def _is_wanted(self) -> bool:
+        """Return whether the body comes for a request that may still read it."""
+        return self.conn.their_state is h11.SEND_BODY and self.conn.our_state is not h11.DONE
+
     def _take(self, data: bytes) -> None:
         if self.conn.their_state is h11.IDLE:
             self._head_lines += data.partition(b"\r\n\r\n")[0].count(b"\n")
@@ -140,7 +145,7 @@ class TimedProtocol(H11Protocol):
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._head_lines = 0
-        if not self._is_answered_early and self.cycle is not None and len(self.cycle.body) >= READ_BYTES // 2:
+        if self._is_wanted and self.cycle is not None and len(self.cycle.body) >= READ_BYTES // 2:
             self.flow.pause_reading()
 
     def _wait(self) -> None:
