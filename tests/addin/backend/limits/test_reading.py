@@ -203,3 +203,33 @@ async def test_a_request_that_wants_its_body_takes_no_more_while_reading_it_wait
         assert sum(map(len, made[0]._parts)) <= READ_BYTES
         writer.close()
         places[0]()
+
+
+async def test_after_a_body_that_was_refused_half_read_the_connection_serves_the_next_request():
+    loop, buffered = asyncio.get_running_loop(), asyncio.Event()
+
+    class Watched(TimedProtocol):
+        def data_received(self, data):
+            super().data_received(data)
+            if len(self.cycle.body) >= READ_BYTES // 2:
+                buffered.set()
+
+    async def app(scope, receive, send):
+        await buffered.wait()
+        await Response(status_code=503)(scope, receive, send)
+
+    config, state = Config(app, lifespan="off"), ServerState()
+    config.load()
+
+    def protocol():
+        return Watched(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, parsing=ParsingQueue())
+
+    async with await loop.create_server(protocol, "127.0.0.1", 0) as server:
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        head = b"POST / HTTP/1.1\r\nhost: here\r\ncontent-length: %d\r\n\r\n" % (2 * READ_BYTES)
+        for _ in range(2):
+            writer.write(head + bytes(READ_BYTES))
+            assert b" 503 " in await reader.readline()
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(bytes(READ_BYTES))
+        writer.close()
