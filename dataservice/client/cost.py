@@ -51,6 +51,11 @@ class Cost:
         together = None if None in likely else sum(each or 0 for each in likely)
         return Cost(self.at_least + other.at_least, most if known else None, together)
 
+    def __mul__(self, times: int) -> Cost:
+        """Return what so many cost that cost this each."""
+        most, likely = (None if each is None else each * times for each in (self.at_most, self.likely))
+        return Cost(self.at_least * times, most, likely)
+
     def __or__(self, other: Cost) -> Cost:
         """Return what holds where it is open which of both it will be."""
         known = self.at_most is not None and other.at_most is not None

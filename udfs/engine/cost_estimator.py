@@ -152,10 +152,12 @@ class Snapshot:
 class CostEstimator:
     """A reader that sends nothing: it notes what each read would cost, and answers what is not known with a guess."""
 
-    def __init__(self, client: Snapshot, guess: Guess, now: float) -> None:
+    def __init__(self, client: Snapshot, guess: Guess, now: float, *, left_out: int = 0) -> None:
         self._client = client
         self._guess = guess
         self._now = now
+        self._left_out = left_out
+        """Names that are asked for beside those that are run, which stand for them."""
         self._foreseen: dict[Resource[Any], Answer[Any]] = {}
         self._is_unsure = False
         self.costs: dict[Resource[Any], Cost] = {}
@@ -203,7 +205,7 @@ class CostEstimator:
 
         The least that is told takes it that the names exist: who mistypes some spends less.
         """
-        doubt = await self._client.catalogue_check(names)
+        doubt = await self._client.catalogue_check(names + self._left_out)
         if doubt is CatalogueCheck.PROBE and CATALOGUE not in self.costs:
             self.costs[CATALOGUE] = replace(await self._cost_of(CATALOGUE), at_least=0, likely=0)
         return doubt

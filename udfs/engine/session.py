@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterable, Callable, Sequence
+from collections.abc import AsyncIterable, Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -27,6 +27,7 @@ from udfs.engine.outcome import charged_once, outcome_of
 from udfs.engine.registry import REGISTRY
 from udfs.engine.run import Run
 from udfs.engine.scheduler import LIGHT_ITEMS_A_LOOK, in_turns, yielding
+from udfs.engine.strangers import for_all, standing_for_all
 from udfs.errors import CellError, UdfError
 
 
@@ -166,14 +167,25 @@ class Session:
 
     async def _cost(self, calls: Sequence[Call], client: Snapshot) -> Cost:
         """From how many to how many requests `calls` would spend."""
-        guesses = [CostEstimator(client, guess, self._clock()) for guess in Guess] if calls else []
-        for foresight in guesses:
+        standing = await standing_for_all(calls, client)
+        guesses = await self._guessed(standing.calls, client, standing.left_out)
+        found = [for_all(each, standing) for each in guesses]
+        if None in found:
+            found = list(await self._guessed(calls, client))
+        return spread(each for each in found if each is not None) if guesses else UNKNOWN
+
+    async def _guessed(
+        self, calls: Sequence[Call], client: Snapshot, left_out: int = 0
+    ) -> Sequence[Mapping[Hashable, Cost]]:
+        """The costs of each subject for each of the guesses; none where a function ended for no reason of its own."""
+        guesses = [CostEstimator(client, guess, self._clock(), left_out=left_out) for guess in Guess]
+        for foresight in guesses if calls else ():
             bindings = self._bindings()
             equal, _ = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)
             await self._run(equal, Batch(foresight, bindings.now), foresight.begin_reports)
             if any(_failed(equal.run(first)) for first in range(len(equal.firsts))):
-                return UNKNOWN
-        return spread(foresight.by_subject() for foresight in guesses)
+                return ()
+        return [foresight.by_subject() for foresight in guesses]
 
     def _bindings(self) -> Bindings:
         now = self._clock()
