@@ -1,7 +1,8 @@
 """What runs the functions: the registry, their effects, the batch that answers them, the session."""
 
 from udfs.engine.batch import Reader, answer
-from udfs.engine.cost_estimator import CostEstimator, Guess, Snapshot, spread
+from udfs.engine.costs.estimator import CostEstimator, Guess, spread
+from udfs.engine.costs.snapshot import Snapshot
 from udfs.engine.effects import EVER, gather, have, need
 from udfs.engine.registry import REGISTRY, Udf, find
 from udfs.engine.run import Run

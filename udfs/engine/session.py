@@ -16,7 +16,9 @@ from udfs.cells import in_python
 from udfs.engine.batch import Batch, Inventory, Reader
 from udfs.engine.binding import AtHand, Bindings, EqualCalls
 from udfs.engine.binding import Call as Call  # what a session is given and gives is found beside it
-from udfs.engine.cost_estimator import CostEstimator, Guess, Snapshot, spread
+from udfs.engine.costs.estimator import CostEstimator, Guess, spread
+from udfs.engine.costs.snapshot import Snapshot
+from udfs.engine.costs.strangers import for_all, standing_for_all
 from udfs.engine.following import CallSink, Gate, Reporter
 from udfs.engine.in_python.gathering import Gathering
 from udfs.engine.outcome import KEEP_AT_MOST_S as KEEP_AT_MOST_S
@@ -27,7 +29,6 @@ from udfs.engine.outcome import charged_once, outcome_of
 from udfs.engine.registry import REGISTRY
 from udfs.engine.run import Run
 from udfs.engine.scheduler import LIGHT_ITEMS_A_LOOK, in_turns, yielding
-from udfs.engine.strangers import for_all, standing_for_all
 from udfs.errors import CellError, UdfError
 
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from dataservice.client import AsyncClient, Refresh
 from tests.udfs.parts.asking import session_on
-from udfs.engine.cost_estimator import Snapshot, spread
+from udfs.engine.costs.estimator import spread
+from udfs.engine.costs.snapshot import Snapshot
+from udfs.engine.costs.strangers import LEAST, standing_for_all
 from udfs.engine.session import Call, Session
-from udfs.engine.strangers import LEAST, standing_for_all
 
 SHAPES = [
     Call("SIGNAL", ["", None]),

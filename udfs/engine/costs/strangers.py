@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dataservice.client import CatalogueResource, Cost, KnownDaysResource, SignalResource
 from udfs.engine.binding import Call
-from udfs.engine.cost_estimator import Snapshot
+from udfs.engine.costs.snapshot import Snapshot
 from udfs.engine.registry import REGISTRY
 
 LEAST = 64
