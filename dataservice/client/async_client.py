@@ -382,7 +382,7 @@ class AsyncClient(Endpoints):
 
     def _recall_sources(self, profile: Profile) -> None:
         """Go by what was seen of details and windows: answers of both that are kept are shown as long as they are."""
-        self._cache.sources.recall(profile.evidence.apart, seen_alike=profile.evidence.looks_agree)
+        self._cache.sources.recall(profile.evidence.apart)
 
     async def _go_by_version(self) -> None:
         """Go by what is kept of the version of the service that has just answered in the place of another."""

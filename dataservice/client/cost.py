@@ -149,7 +149,7 @@ def _pull_cost(known: Observations, history: History, pull: Window, today: date,
     after = max(0, (min(pull.end, today) - max(last, day_before(pull.start))).days) if pull.end > last else 0
     between = _unknown_days(known, spans, pull) if spans else 0
     most = inside + (before + after + between) * _most_a_day(known)
-    again = 0 if evidence.looks_agree or pull.end == date.max else OVERLAP_ROWS
+    again = 0 if pull.end == date.max else OVERLAP_ROWS
     stops = len(known) >= SEVERAL_ROWS and ends_early(known, min(pull.end, today))
     pages = most_pages(most + BESIDE + again, evidence, ends_early=stops)
     if pull.start == date.min:

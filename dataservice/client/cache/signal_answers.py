@@ -288,8 +288,7 @@ class SignalAnswers(StoredAnswers):
             at = NEVER if detail.fresh_until == NEVER else detail.fetched_at
             if (later := newer(detail.value, at, history)) is not Newer.NEITHER:
                 return self._contradicted(slug, detail, history, later)
-            if not self.sources.all_alike:
-                return history
+            return history
         if detail.fresh_until == NEVER:  # nobody knows which is newer, and there must be one value
             self._correct(slug, detail, history)
             return with_doubtful(history, detail.value, detail.fetched_at)

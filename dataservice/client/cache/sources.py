@@ -25,19 +25,12 @@ APART = "the service's windows of this signal differ from its detail; the window
 
 
 class Sources:
-    """What was seen of the two sources of each signal; `is_news` where that is not kept yet."""
+    """What was seen of the two sources of each signal."""
 
     def __init__(self) -> None:
         self._alike: LRUCache[str, None] = LRUCache(MAX_ALIKE)
         self._doubted: LRUCache[str, None] = LRUCache(MAX_ALIKE)
         self._apart: dict[str, None] = {}
-        self.seen_alike = False
-        self.is_news = False
-
-    @property
-    def all_alike(self) -> bool:
-        """Return whether the sources of some signal were seen to agree, and those of none to differ."""
-        return self.seen_alike and not self._apart
 
     @property
     def apart(self) -> tuple[str, ...]:
@@ -64,24 +57,20 @@ class Sources:
         """Remember what a comparison has shown; where they agreed before, the first difference is a revision."""
         match found:
             case Agreement.ALIKE:
-                self.is_news |= slug in self._apart or not self.seen_alike
                 self._apart.pop(slug, None)
                 self._doubted.pop(slug, None)
                 self._alike[slug] = None
-                self.seen_alike = True
             case Agreement.APART if slug in self._alike:
                 del self._alike[slug]
                 self._doubted[slug] = None
             case Agreement.APART:
                 self._doubted.pop(slug, None)
-                self.is_news |= slug not in self._apart
                 self._apart = dict.fromkeys([*self._apart, slug][-MAX_APART:])
             case Agreement.UNKNOWN:
                 pass
 
-    def recall(self, apart: Iterable[str], *, seen_alike: bool) -> None:
+    def recall(self, apart: Iterable[str]) -> None:
         """Take over what was kept."""
-        self.seen_alike |= seen_alike
         self._apart = dict.fromkeys([*self._apart, *apart][-MAX_APART:])
 
 

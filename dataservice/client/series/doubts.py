@@ -59,6 +59,8 @@ async def check_empty(pull: SeriesPull, arrived: Pulled) -> None:
     if not known.is_fresh(pull.tools.clock()) and _several_in(arrived.window, known):
         known = await _detail_now(pull)
     if known is not None and (shown := _several_in(arrived.window, known)):
+        if arrived.window.end < date.max:  # else there are no windows of this signal
+            await pull.tools.note(hidden_until=shown.last_day)
         problem = f"no observations from {shown.first_day} on, where its detail shows {len(shown)}"
         raise pull.refused(MalformedAnswerError(problem))
 
@@ -73,13 +75,8 @@ async def check_edge(pull: SeriesPull, arrived: Pulled) -> None:
     if len(arrived.arrived) or known is None or end == date.max:
         return
     behind = known.value.history.between(day_after(end))[:LEAST_ROWS]
-    if len(behind) < SEVERAL or behind.first_day != day_after(end):
-        return
-    try:
+    if len(behind) >= SEVERAL and behind.first_day == day_after(end):
         await look(pull, Window(behind.first_day, behind.last_day))
-    except MalformedAnswerError:
-        await pull.tools.note(hides_past=True)
-        raise
 
 
 async def is_thinned_out(pull: SeriesPull, arrived: Pulled) -> bool:
@@ -123,7 +120,7 @@ async def _is_denser_known(pull: SeriesPull, window: Window, found: Observations
 
 async def ask_in_parts(tools: FetchTools, asked_days: int) -> None:
     """Ask for windows in parts from now on: one of so many days was thinned out."""
-    await tools.note(thin_over=shorter_parts(asked_days, tools.evidence.now.thin_over), looks_agree=False)
+    await tools.note(thin_over=shorter_parts(asked_days, tools.evidence.now.thin_over))
 
 
 async def _rely_again(pull: SeriesPull) -> None:

@@ -117,6 +117,8 @@ class SeriesPull:
         finally:
             if not is_whole:
                 await self.keep_pulled(window, pulled, since, purpose)
+        if self.seen.is_reached_by(pulled.arrived):
+            await self.tools.note(hidden_until=None)
         if self.seen.keeps_last is False and seen.keeps_last is not False:
             self.tools.cache.distrust_lists()
             await self.tools.learn(self.seen)
@@ -131,7 +133,7 @@ class SeriesPull:
 
     def _days_to_ask(self, window: Window, purpose: Purpose) -> Window:
         """The window, and days behind it that only a detail told: they show whether windows tell the same of them."""
-        is_settled = self.seen.looks_agree or self.seen.longest_days or self.tools.cache.sources.is_alike(self.slug)
+        is_settled = self.seen.longest_days or self.tools.cache.sources.is_alike(self.slug)
         is_alone = is_settled or purpose in (Purpose.BESIDE, Purpose.SHORTER)
         if is_alone or _is_told_behind(self.by_windows, window):
             return window

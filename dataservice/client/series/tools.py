@@ -49,19 +49,13 @@ class FetchTools:
 
     async def note_sources(self) -> None:
         """Keep of which signals detail and windows were seen to differ."""
-        sources, seen = self.cache.sources, self.evidence.now
-        if not sources.is_news:
-            return
-        sources.is_news = False
-        told = replace(seen, apart=sources.apart, looks_agree=sources.all_alike)
-        self.evidence.now = told
-        if (told.apart, told.looks_agree) != (seen.apart, seen.looks_agree):
-            await self.learn(told)
+        if (apart := self.cache.sources.apart) != self.evidence.now.apart:
+            await self.note(apart=apart)
 
     async def distrust_details(self) -> None:
         """Let no recent history count from now on: the service leaves days out of them."""
         self.cache.distrust_details()
-        await self.note(thin_details=True, looks_agree=False)
+        await self.note(thin_details=True)
 
 
 def listed_as(slug: str, catalogue: Catalogue | None) -> Signal | None:

@@ -43,7 +43,7 @@ async def pull_window(pull: SeriesPull, window: Window) -> None:
         return
     try:
         if not seen.thin_over or days > FEW_PARTS * seen.thin_over:
-            await _pull_at_once(pull, window, purpose=Purpose.BESIDE if seen.hides_past else Purpose.WINDOW)
+            await _pull_at_once(pull, window, purpose=Purpose.BESIDE if seen.hidden_until else Purpose.WINDOW)
         else:
             await _pull_in_parts(pull, window)
     except InvalidRequestError as error:
@@ -153,7 +153,7 @@ async def _pull_beside(pull: SeriesPull, window: Window) -> None:
             empty.add(rests[0])
     await _compare_reach(pull, window, may_ask=bool(empty))
     is_untold = pull.unknown(window) == [window]
-    if pull.seen.hides_past and (is_untold or any(rest.start == window.start for rest in empty)):
+    if pull.seen.hidden_until and (is_untold or any(rest.start == window.start for rest in empty)):
         problem = f"nothing came from {window.start} on, and windows of others left out what was older"
         raise pull.refused(MalformedAnswerError(problem))
     for rest in empty:
@@ -174,7 +174,7 @@ async def _compare_reach(pull: SeriesPull, window: Window, *, may_ask: bool) -> 
         return
     shown = valued(known.value.history.between(window.start, day_before(found.first_day)))
     if len(shown) >= SEVERAL:
-        await pull.tools.note(hides_past=True)
+        await pull.tools.note(hidden_until=shown.last_day)
         problem = f"windows begin on {found.first_day}, and the detail shows {len(shown)} observations before"
         raise pull.refused(MalformedAnswerError(problem))
 

@@ -109,8 +109,6 @@ class Evidence:
     """To how many of its newest rows a probe found a window to be cut without a word: one with fewer is whole."""
     path_end: str = ""
     """What its paths end with: a probe found that they are moved to others with a slash."""
-    looks_agree: bool = False
-    """Whether a window was seen to show the very rows that a detail shows, and none to show others."""
     apart: tuple[str, ...] = ()
     """Signals whose detail and windows were seen to differ: their windows are shown."""
     thin_details: bool = False
@@ -121,8 +119,9 @@ class Evidence:
     """Whether a window that begins before its series is refused; None where no refusal was looked into."""
     cuts_windows: bool = False
     """Whether a window was seen to be a part of what was asked for, though it counted as all."""
-    hides_past: bool = False
-    """Whether windows were seen to leave out older observations, which a detail shows, also where these are asked."""
+    hidden_until: date | None = None
+    """The newest day of which windows told nothing, also where it was asked for, though a detail shows it: they may not
+    reach so far back. None where they were seen to reach it."""
     thin_over: int = 0
     """Windows of more days than these were seen to leave days out, and are asked for in parts; 0 where none were."""
     dense_detail: bool = False
@@ -135,6 +134,10 @@ class Evidence:
     """Whether the detail of a name with a dot was answered: then a 404 says of such a name what it says of others."""
     reading: str = ""
     """The field of an index that a probe found to be the only number beside those of the contract."""
+
+    def is_reached_by(self, found: Observations) -> bool:
+        """Return whether a window showed days that windows were taken to leave out: one signal alone lacked them."""
+        return self.hidden_until is not None and len(found) > 0 and found.first_day <= self.hidden_until
 
     def after_list(self, kind: str, rows: int, *, is_filtered: bool = False, went_on: bool | None) -> Evidence:
         """With what the pages of one more list have shown, of which the longest had so many `rows`."""

@@ -52,7 +52,7 @@ async def test_a_window_is_whole_in_parts_where_longer_ones_are_refused_or_cut(o
     async with of_variant(f"window-longest={how}") as client:
         assert (await client.read(WHOLE)).value == whole
         seen = client._reader.evidence.now
-    assert (seen.longest_days, seen.cuts_windows, seen.hides_past) == (longest_days, is_cut, False)
+    assert (seen.longest_days, seen.cuts_windows, seen.hidden_until) == (longest_days, is_cut, None)
 
 
 class EveryOtherLater(httpx.AsyncBaseTransport):
@@ -118,7 +118,7 @@ async def test_windows_that_begin_behind_what_the_detail_shows_are_refused(of_va
             await client.read(SignalResource("us-10y"))
         with pytest.raises(MalformedAnswerError, match="detail shows"):
             await client.read(WHOLE)
-        assert client._reader.evidence.now.hides_past is not is_detail_first  # else the rows beside were seen to lack
+        assert client._reader.evidence.now.hidden_until
 
 
 async def test_a_window_before_the_rows_of_a_detail_is_not_empty_where_windows_do_not_reach_these(of_variant):
@@ -128,7 +128,7 @@ async def test_a_window_before_the_rows_of_a_detail_is_not_empty_where_windows_d
         await client.read(SignalResource("fx.eur-usd"))
         with pytest.raises(MalformedAnswerError, match="where its detail shows"):
             await client.read(HistoryResource("fx.eur-usd", date(2022, 1, 3)))
-        assert client._reader.evidence.now.hides_past
+        assert client._reader.evidence.now.hidden_until
 
 
 @pytest.mark.parametrize("how", ["year-newest", "year-oldest"])
