@@ -52,6 +52,8 @@ class Answer(msgspec.Struct, Generic[T_co], frozen=True):
     source: Source
     requests: int = 0
     stale_because: DataServiceError | None = None
+    is_of_windows: bool = False
+    """Whether it is a signal's detail that shows what windows told: then it does not say whether the two agree."""
 
     def _repr_html_(self) -> str:
         """The value as it shows itself, and below it when and from where it came."""

@@ -224,8 +224,8 @@ class AnswerCache(SignalAnswers):
         if not (is_enough and is_younger and len(history)) or signal is None or signal.slug != slug:
             return None
         detail = with_history(SignalDetail(signal, None, history), recent_of(held, span.window))
-        answer = Answer(detail, span.checked_at, self.rules.fresh_until(span.checked_at, now), Source.MEMORY)
-        self._corrected[slug] = span.checked_at
+        fresh_until = self.rules.fresh_until(span.checked_at, now)
+        answer = Answer(detail, span.checked_at, fresh_until, Source.MEMORY, is_of_windows=True)
         self._remember(SignalResource(slug), answer, detail.history.nbytes)
         return answer
 

@@ -98,8 +98,6 @@ class SignalAnswers(StoredAnswers):
         self._notes: LRUCache[str, _Notes] = LRUCache(MAX_NOTES)
         self.window_only = WindowOnly(store, self._detail_name)
         self.sources = Sources()
-        self._corrected: LRUCache[str, float] = LRUCache(MAX_NOTES)
-        """When the detail arrived that shows since what a history said: it is no source of its own any more."""
         self.has_thin_details = False
         """Whether recent histories leave out what windows show."""
         self.archive = Archive(
@@ -313,7 +311,7 @@ class SignalAnswers(StoredAnswers):
 
         One that shows what windows told, because they differ, tells nothing new.
         """
-        if history.spans and not self.sources.is_apart(slug) and self._corrected.get(slug) != detail.fetched_at:
+        if history.spans and not self.sources.is_apart(slug) and not detail.is_of_windows:
             self.sources.learn(slug, agreement(detail.value, detail.fetched_at, history, self.rules))
 
     def of_windows(self, slug: str, detail: SignalDetail, *, even_doubtful: bool = False) -> SignalDetail:
@@ -334,8 +332,7 @@ class SignalAnswers(StoredAnswers):
         is_sure = len(self.of_windows(slug, detail.value).history) > 0
         fresh_until = detail.fresh_until if is_sure else min(detail.fresh_until, detail.fetched_at)
         if value.history != detail.value.history or fresh_until != detail.fresh_until:
-            self._corrected[slug] = detail.fetched_at
-            answer = msgspec.structs.replace(detail, value=value, fresh_until=fresh_until)
+            answer = msgspec.structs.replace(detail, value=value, fresh_until=fresh_until, is_of_windows=True)
             self._remember(SignalResource(slug), answer, value.history.nbytes)
 
     async def _are_alike(self, slug: str) -> bool:
@@ -357,10 +354,9 @@ class SignalAnswers(StoredAnswers):
         value, doubtful = corrected(detail.value, history)
         if value is detail.value and not doubtful:
             return False
-        if value is not detail.value:
-            self._corrected[slug] = detail.fetched_at
         fresh_until = min(detail.fresh_until, detail.fetched_at) if doubtful else detail.fresh_until
-        answer = msgspec.structs.replace(detail, value=value, fresh_until=fresh_until)
+        is_of_windows = detail.is_of_windows or value is not detail.value
+        answer = msgspec.structs.replace(detail, value=value, fresh_until=fresh_until, is_of_windows=is_of_windows)
         self._remember(SignalResource(slug), answer, value.history.nbytes)
         return True
 

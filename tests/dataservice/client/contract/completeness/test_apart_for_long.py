@@ -31,15 +31,15 @@ TELLINGS = {
 
 
 class World:
-    """A monthly series since 1970."""
+    """A monthly series of some years."""
 
-    def __init__(self, tell) -> None:
-        self.clock, self.tell = Clock(), tell
+    def __init__(self, tell, years=60) -> None:
+        self.clock, self.tell, self.years = Clock(), tell, years
         self.service = Scripted(self._say)
 
     @property
     def plain(self):
-        days = [date(1970 + n // 12, n % 12 + 1, 1) for n in range(720)]
+        days = [date(2030 - self.years + n // 12, n % 12 + 1, 1) for n in range(12 * self.years)]
         return [(day, 100.0 + n) for n, day in enumerate(days) if day <= utc_day(self.clock.now)]
 
     @property
@@ -121,3 +121,23 @@ async def test_a_detail_in_whose_place_windows_are_shown_has_the_newest_observat
         assert shown.latest.value in (world.told[-1][1], world.plain[-1][1])
         await client.read(WHOLE)
         assert (await client.read(DETAIL)).value.latest.value == world.told[-1][1]
+
+
+@pytest.mark.parametrize("telling", TELLINGS)
+@pytest.mark.parametrize("years", [20, 60])
+async def test_windows_that_were_shown_in_place_of_an_old_detail_do_not_agree_with_themselves(telling, years):
+    world, store = World(TELLINGS[telling], years), MemoryStore()
+    async with world.service.client(world.clock, store=store) as first:
+        await first.read(DETAIL)
+    world.clock.advance(13 * DAY_S)
+    async with (
+        world.service.client(world.clock, store=store) as client,
+        world.service.client(world.clock, store=store) as other,
+    ):
+        for later_s in (0.0, 1_000.0, 1_000.0):
+            world.clock.advance(later_s)
+            await Session(client, clock=world.clock).answer([Call("SIGNAL_HISTORY", ["x", "MAX"])])
+        for later_s, resource in ((1_000.0, WHOLE), (1_000.0, DETAIL), (1_000.0, WHOLE)):
+            world.clock.advance(later_s)
+            await other.read(resource)
+        assert (await client.revisions("x")).value_before.isna().all(), "at most new ones"

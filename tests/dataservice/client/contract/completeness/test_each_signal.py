@@ -60,7 +60,11 @@ class Service:
         return page([] if slug == self.empty else self.rows(slug, start, end, 100 if slug == "slow" else 1))
 
     def rows(self, slug: str, start: date, end: date, unit: int = 1) -> list[dict[str, object]]:
-        return [{"observed_at": f"{day}T00:00:00Z", "value": day.month * unit} for day in self.days[slug] if start <= day <= end]
+        return [
+            {"observed_at": f"{day}T00:00:00Z", "value": day.month * unit}
+            for day in self.days[slug]
+            if start <= day <= end
+        ]
 
 
 def every(step_days: int) -> list[date]:
