@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from dataservice.client import HistoryResource, SignalDetail
-from dataservice.client.cache.recent import is_whole
+from dataservice.client.cache.recent import MOST_STEP_DAYS, is_whole
 from dataservice.client.cache.spans import UNKNOWN_STEP_DAYS
 from dataservice.observations import Observations
 from udfs.arguments.dates import as_day
@@ -92,6 +92,8 @@ class Known:
 
     observations: Observations
     since: date = date.min
+    most_step_days: float = UNKNOWN_STEP_DAYS
+    """How far apart two observations are at most, where fewer than two are at hand."""
 
     def cut(self, start: date | None) -> Known:
         """Return what of it lies from `start` on: others have it by chance, and nothing may depend on that."""
@@ -104,7 +106,7 @@ class Known:
         """The average distance of two observations in days."""
         count = len(self.observations)
         if count < 2:
-            return UNKNOWN_STEP_DAYS
+            return self.most_step_days
         return max((self.observations.last_day - self.observations.first_day).days / (count - 1), 1 / count)
 
 
@@ -127,7 +129,7 @@ def recent_rhythm(detail: SignalDetail) -> Rhythm:
 def _recent(detail: SignalDetail) -> Known:
     observations = _with_latest(detail)
     if not len(detail.history):
-        return Known(observations, date.max)
+        return Known(observations, date.max, detail.derived.get(MOST_STEP_DAYS, UNKNOWN_STEP_DAYS))
     first = detail.history.first_day
     if is_whole(detail.history):
         return Known(observations)

@@ -47,6 +47,9 @@ NEAR_DAYS = 400
 JUST_NOW_S, LATELY_S = 1.0, 60.0
 """Asked with ages of their own, because the batch remembers that there was nothing before others fetched it."""
 
+WEEKS_DAYS = 20.0
+"""Rows that are so far apart are hardly what is left of daily ones: rather of months or quarters."""
+
 NEAR_STEPS = 12
 """Distances of two observations that a stored history is searched before a day: gaps are seldom longer."""
 
@@ -216,7 +219,7 @@ async def on_or_before(
     places = near.last(day, wanted)
     if places is None:
         step_days = _step_days(detail)
-        block = _block(slug, day.year, step_days, today)
+        block = _block(slug, day.year, 1.0 if _may_be_daily(detail, step_days) else step_days, today)
         near, places = await _stored_in(block, day, wanted)
         if places is None:
             near, places = await _stored_around(slug, day, step_days, wanted)
@@ -334,6 +337,11 @@ def _known(resource: HistoryResource, reply: Reply) -> Known | None:
 def _serves(known: Known | None, window: Window, *, is_near: bool) -> TypeGuard[Known]:
     """Return whether a stored history shows a window as the recent one would, or as it is asked for."""
     return known is not None and window.is_served_by(known) and (not is_near or window.tells_as_much(known))
+
+
+def _may_be_daily(detail: SignalDetail, step_days: float) -> bool:
+    """Return whether the recent history does not count, because weeks or so may be all that it shows of daily rows."""
+    return recent(detail).since == date.max and step_days < WEEKS_DAYS
 
 
 def _step_days(detail: SignalDetail) -> float:

@@ -34,6 +34,9 @@ LONG_DAYS = 550
 MAX_DOUBTED = 10_000
 """Signals that are remembered; the least recent are dropped first."""
 
+MOST_STEP_DAYS = "most step days"
+"""The name of what a history that does not count tells all the same: rows are no farther apart than these days."""
+
 FEW = 12
 """Rows that are too few to tell how far apart they are."""
 
@@ -67,8 +70,13 @@ def settled(detail: SignalDetail, today: date = date.max) -> SignalDetail:
 
 
 def newest_alone(detail: SignalDetail) -> SignalDetail:
-    """The detail without its history, of a service that leaves rows out of it."""
-    return SignalDetail(detail.signal, detail.latest, Observations.empty())
+    """The detail without its history, of a service that leaves rows out of it; what that tells of its step is noted."""
+    alone = SignalDetail(detail.signal, detail.latest, Observations.empty())
+    count = len(detail.history)
+    step_days = days_over(detail.history) / (count - 1) if count > 1 else detail.derived.get(MOST_STEP_DAYS)
+    if step_days:
+        alone.derived[MOST_STEP_DAYS] = step_days
+    return alone
 
 
 def not_behind(detail: SignalDetail, shown: Observations) -> SignalDetail:

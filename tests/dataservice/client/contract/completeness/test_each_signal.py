@@ -44,7 +44,7 @@ TODAY = date(2026, 8, 31)
 
 
 class Service:
-    """Daily rows of `daily`, told alike, and a few a year of `slow`, which windows tell in per cent; windows may fail."""
+    """Daily rows of `daily`, told alike, and a few a year of `slow`, which windows tell in per cent or not at all."""
 
     def __init__(self, step_days: int = 91, *, empty: str = "") -> None:
         self.empty = empty
