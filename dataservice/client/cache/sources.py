@@ -31,11 +31,8 @@ class Sources:
         self._alike: LRUCache[str, None] = LRUCache(MAX_ALIKE)
         self._doubted: LRUCache[str, None] = LRUCache(MAX_ALIKE)
         self._apart: dict[str, None] = {}
-
-    @property
-    def apart(self) -> tuple[str, ...]:
-        """The signals whose sources differ."""
-        return tuple(self._apart)
+        self.apart: tuple[str, ...] = ()
+        """The signals whose sources differ: the same tuple until that changes."""
 
     def is_alike(self, slug: str) -> bool:
         """Return whether the sources of a signal were seen to agree row for row."""
@@ -57,7 +54,8 @@ class Sources:
         """Remember what a comparison has shown; where they agreed before, the first difference is a revision."""
         match found:
             case Agreement.ALIKE:
-                self._apart.pop(slug, None)
+                if slug in self._apart:
+                    self._set_apart(each for each in self._apart if each != slug)
                 self._doubted.pop(slug, None)
                 self._alike[slug] = None
             case Agreement.APART if slug in self._alike:
@@ -65,13 +63,17 @@ class Sources:
                 self._doubted[slug] = None
             case Agreement.APART:
                 self._doubted.pop(slug, None)
-                self._apart = dict.fromkeys([*self._apart, slug][-MAX_APART:])
+                self._set_apart([*self._apart, slug])
             case Agreement.UNKNOWN:
                 pass
 
     def recall(self, apart: Iterable[str]) -> None:
         """Take over what was kept."""
-        self._apart = dict.fromkeys([*self._apart, *apart][-MAX_APART:])
+        self._set_apart([*self._apart, *apart])
+
+    def _set_apart(self, slugs: Iterable[str]) -> None:
+        self._apart = dict.fromkeys(list(dict.fromkeys(slugs))[-MAX_APART:])
+        self.apart = tuple(self._apart)
 
 
 def agreement(detail: SignalDetail, at: float, history: History, rules: Freshness) -> Agreement:

@@ -18,7 +18,7 @@ from dataservice.client.contract.completeness.density import is_sparse
 from dataservice.client.contract.completeness.evidence import COMMON_SIZES, NO_TIME, NOTHING_SEEN, Evidence
 from dataservice.client.contract.decode import ObservationsPage
 from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
-from dataservice.client.contract.windows import Window, day_after, day_before
+from dataservice.client.contract.windows import NO_DAYS, Window, day_after, day_before
 from dataservice.errors import MalformedAnswerError, TooManyPagesError
 from dataservice.observations import Observations
 
@@ -126,10 +126,16 @@ class Pulled:
         return bool(len(self.arrived)) and self.arrived.first_day < asked and is_sparse(self.arrived)
 
     def known_window(self) -> Window:
-        """The days whose observations have all arrived; those of the last day seen may not have."""
+        """The days whose observations have all arrived; those of the last day seen may not have.
+
+        None where all that came lies behind the window, and is said not to be all: it may be a copy of another one.
+        """
         if self.next is None:
             return self.window
-        return Window(self.window.start, date.fromordinal(max(1, self.next.start.toordinal() - 1)))
+        if self.next.start > self.window.end and not len(self.observations):
+            return NO_DAYS
+        last = date.fromordinal(max(1, self.next.start.toordinal() - 1))
+        return Window(self.window.start, min(last, self.window.end))
 
     def with_page(self, page: ObservationsPage, evidence: Evidence = NOTHING_SEEN, asked: date | None = None) -> Pulled:
         """The state after one more page, which was `asked` for from that day on.
@@ -139,7 +145,11 @@ class Pulled:
         """
         position = self.next or Position(self.window.start)
         found = page.observations
-        self._check(found, asked or position.start)
+        self._check_repeated(found)
+        if early := self._begins_early(found, asked or position.start):
+            if not self.pages:
+                raise MalformedAnswerError(early)
+            return replace(self, pages=self.pages + 1, next=None, problem=early)  # the pages before may begin anywhere
         if position.end is not None:
             return self._looked_back(found.between(position.start, position.end), page, evidence)
         if problem := self._contradicted(page, position, evidence, asked):
@@ -176,19 +186,22 @@ class Pulled:
         behind = self._behind(page, position, evidence, follows, is_new=is_new)
         return replace(result, next=replace(behind, asked=asked) if behind and behind.further else behind)
 
-    def _check(self, found: Observations, asked: date) -> None:
-        """Raise where a page begins before the day `asked` for, or tells otherwise what a page before it told.
+    def _begins_early(self, found: Observations, asked: date) -> str:
+        """Return how a page begins before the day `asked` for; empty where it does not.
 
         One row may lie before that day: that of a period, or the last one before it; behind the first page it is known.
-        The newest row of all may change at any time.
         """
         first = day_before(asked)  # a source's clock may be a day behind: 22:00-05:00 is the next day in UTC
         early = found[: len(found) - len(found.between(first))]
         known = self.arrived[-2:]
         is_known = not self.pages or (len(known) > 0 and early.between(known.first_day) == early)
         if len(early) and not (len(early) == 1 < len(found) and is_known):
-            raise MalformedAnswerError(f"observations from {found.first_day} were sent, asked from {asked}")
-        last = known[-1:]
+            return f"observations from {found.first_day} were sent, asked from {asked}"
+        return ""
+
+    def _check_repeated(self, found: Observations) -> None:
+        """Raise where a page tells otherwise what a page before it told; the newest row of all may change at any time."""
+        last = self.arrived[-1:]
         place = int(np.searchsorted(found.times, last.times[-1])) if len(last) else len(found)
         again = found[place : place + 1]
         if len(found[place + 1 :]) and again.times[0] == last.times[-1] and again != last:

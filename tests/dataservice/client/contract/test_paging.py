@@ -70,8 +70,17 @@ def test_a_service_that_says_how_many_there_are_is_not_asked_for_an_empty_page()
 def test_a_service_that_ignores_start_is_found_out():
     page = ObservationsPage(series([0, 24, 48]), 3, left=5)
     pulled = Pulled.begin(Window()).with_page(page)
+    assert "2024-01-01" in pulled.with_page(page).problem
     with pytest.raises(MalformedAnswerError, match="2024-01-01"):
-        pulled.with_page(page)
+        Pulled.begin(Window(date(2024, 1, 9))).with_page(page)
+
+
+def test_of_a_pull_that_broke_off_nothing_is_known_where_all_that_came_lies_behind_its_end():
+    pulled = Pulled.begin(window := Window(date.min, date(2023, 12, 31)))
+    behind = pulled.with_page(ObservationsPage(series([48, 72, 96]), 3, left=5))
+    assert not behind.known_window()
+    inside = pulled.with_page(ObservationsPage(series([-48, -24, 48, 72, 96]), 5, left=5))
+    assert inside.known_window() == window
 
 
 def test_one_row_before_a_window_is_left_out_as_services_send_it_for_charts_to_begin_at_their_edge():
