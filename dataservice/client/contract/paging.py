@@ -146,14 +146,10 @@ class Pulled:
         position = self.next or Position(self.window.start)
         found = page.observations
         self._check_repeated(found)
-        if early := self._begins_early(found, asked or position.start):
-            if not self.pages:
-                raise MalformedAnswerError(early)
-            return replace(self, pages=self.pages + 1, next=None, problem=early)  # the pages before may begin anywhere
-        if position.end is not None:
-            return self._looked_back(found.between(position.start, position.end), page, evidence)
         if problem := self._contradicted(page, position, evidence, asked):
             return replace(self, pages=self.pages + 1, next=None, problem=problem)
+        if position.end is not None:
+            return self._looked_back(found.between(position.start, position.end), page, evidence)
         if self._may_lack(position, asked, evidence):
             return replace(self, pages=self.pages + 1, next=position)  # what came lies behind rows that did not
         together = self.arrived.merged(found)
@@ -200,7 +196,7 @@ class Pulled:
         return ""
 
     def _check_repeated(self, found: Observations) -> None:
-        """Raise where a page tells otherwise what a page before it told; the newest row of all may change at any time."""
+        """Raise where a page tells otherwise what one before it told; the newest row of all may change at any time."""
         last = self.arrived[-1:]
         place = int(np.searchsorted(found.times, last.times[-1])) if len(last) else len(found)
         again = found[place : place + 1]
@@ -224,8 +220,13 @@ class Pulled:
     def _contradicted(self, page: ObservationsPage, position: Position, evidence: Evidence, asked: date | None) -> str:
         """Return what this page says against the one before it, where both count what lies behind the day asked for.
 
-        A total that is the same for another day counts something else.
+        A total that is the same for another day counts something else. Where a page begins too early, the service does
+        not mind `start`: those before it may begin anywhere. Raises `MalformedAnswerError` where it is the first one.
         """
+        if early := self._begins_early(page.observations, asked or position.start):
+            if not self.pages:
+                raise MalformedAnswerError(early)
+            return early
         before, now = self.counted, _counted(page, position)
         if before is None or now is None or now.total == before.total or evidence.claims_are_idle:
             return ""
