@@ -89,6 +89,7 @@ PLAN = [
     Planned("Previews of costs, at any time", "client.previews --seed 1", "--previews", 5_000, 1200),
     Planned("Other services that fit the contract, every kind of cell", "services --seed 1", "--variants", 175, 500),
     Planned("… each probed before", "services --probe --seed 1", "--variants", 175, 400),
+    Planned("… by two processes with one cache", "services --shared --seed 1", "--variants", 175, 700),
     Planned("Pages with impossible times and numbers", "client.decoders --seed 1", "--pages", 20_000, 120),
     Planned("Damaged workbooks", "workbooks.books --formulas 1 --seed 1", "--books", 20_000, 1200),
     Planned("Damaged formulas", "workbooks.books --books 1 --seed 2", "--formulas", 180_000, 900),

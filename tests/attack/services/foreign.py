@@ -18,11 +18,11 @@ import httpx
 
 from dataservice.server.timestamps import parse_date
 from dataservice.server.variants.series import window_rows
-from tests.attack.services.backends import BACKENDS, LAGGING
-from tests.attack.services.clauses import CLAUSES
-from tests.attack.services.losing import HIDING, LOSING
-from tests.attack.services.other_days import OTHER_DAYS
-from tests.attack.services.said import (
+from tests.attack.services.ways.backends import BACKENDS, LAGGING
+from tests.attack.services.ways.clauses import CLAUSES
+from tests.attack.services.ways.losing import HIDING, LOSING
+from tests.attack.services.ways.other_days import OTHER_DAYS
+from tests.attack.services.ways.said import (
     Said,
     Way,
     address_behind,
@@ -37,9 +37,9 @@ from tests.attack.services.said import (
     wrapped,
     year,
 )
-from tests.attack.services.strangers import STRANGERS
-from tests.attack.services.thinning import THINNED
-from tests.attack.services.vendors import VENDORS
+from tests.attack.services.ways.strangers import STRANGERS
+from tests.attack.services.ways.thinning import THINNED
+from tests.attack.services.ways.vendors import VENDORS
 from tests.attack.services.world import Databases, World
 
 TOKYO = timezone(timedelta(hours=9))

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tests.attack.services.cells import Cell, Verdict
-from tests.attack.services.clauses import UNASKED
 from tests.attack.services.foreign import FOREIGN
 from tests.attack.services.least import least
+from tests.attack.services.ways.clauses import UNASKED
 
 AT_ANY_TIME = "at any time"
 """The phase of processes that ask again sooner or later: nobody knows in how few requests."""

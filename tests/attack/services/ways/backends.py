@@ -9,7 +9,18 @@ from dataclasses import replace
 from datetime import timedelta, timezone
 from typing import Any
 
-from tests.attack.services.said import Said, Way, address_behind, beside, in_headers, paged, raw, times, values, wrapped
+from tests.attack.services.ways.said import (
+    Said,
+    Way,
+    address_behind,
+    beside,
+    in_headers,
+    paged,
+    raw,
+    times,
+    values,
+    wrapped,
+)
 
 INDIA, TOKYO = timezone(timedelta(hours=5, minutes=30)), timezone(timedelta(hours=9))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tests.attack.services.said import Said, Way, beside, paged
+from tests.attack.services.ways.said import Said, Way, beside, paged
 
 Rows = list[dict[str, Any]]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
-from tests.attack.services.said import Said, Way, recent
+from tests.attack.services.ways.said import Said, Way, recent
 
 Rows = list[dict[str, Any]]
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from tests.attack.services.said import (
+from tests.attack.services.ways.said import (
     CATALOGUE,
     FEEDS,
     Said,

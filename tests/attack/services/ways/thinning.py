@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from statistics import fmean
 from typing import Any
 
-from tests.attack.services.said import Said, Way
+from tests.attack.services.ways.said import Said, Way
 
 Rows = list[dict[str, Any]]
 

@@ -1,0 +1,1 @@
+"""Ways in which services tell what the embedded one answers."""
