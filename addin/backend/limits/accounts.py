@@ -36,6 +36,10 @@ ADDRESS_PART = 2
 PAYER_PART = 2
 """Of the budget, each key has one such part, where there are several."""
 
+KEPT_PART, LITTLE_PART = 8, 64
+"""Of the budget, one such part is kept for those who hold no more than such a part each: a few cells wait behind no
+bodies of megabytes."""
+
 WAITS_S = 20.0
 """How long requests of keys that the service accepts wait for room: at nine everybody opens their books."""
 
@@ -137,7 +141,8 @@ class MemoryBudget:
         of_payer = self._payers[account.payer] + amount
         if not account.is_proven:
             return self._unproven + amount <= self.capacity // UNPROVEN_PART and of_payer <= account.most
-        is_within = self.held + amount <= self.capacity and of_payer <= account.most
+        kept = 0 if of_payer <= self.capacity // LITTLE_PART else self.capacity // KEPT_PART
+        is_within = self.held + amount <= self.capacity - kept and of_payer <= account.most
         return is_within or self.held - self._unproven == account.held
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from contextlib import ExitStack
 
 import orjson
 import pytest
@@ -100,17 +101,17 @@ async def test_what_finds_no_room_waits_its_turn_within_its_share_and_for_so_lon
         for number, account in enumerate((first, second, third)):
             account.pay_as(f"key {number}", is_only=False)
         first.grow(800)
-        second.grow(700)
+        second.grow(600)
         waiting = asyncio.ensure_future(third.grow_in_turn(300))
         await asyncio.sleep(0)
         with pytest.raises(HTTPException):
             await third.grow_in_turn(200, within_s=0.0)
         with pytest.raises(HTTPException):
-            await second.grow_in_turn(200)  # more than its share, however long it waits
+            await second.grow_in_turn(300)  # more than its share, however long it waits
         assert not waiting.done()
         first.shrink(300)
         await waiting
-        assert (third.held, budget.held) == (300, 1_500)
+        assert (third.held, budget.held) == (300, 1_400)
     assert budget.held == 0
 
 
@@ -124,6 +125,23 @@ async def test_of_those_who_wait_for_room_only_some_may_hold_much():
         third.grow(100)
         with pytest.raises(HTTPException):
             await second.grow_in_turn(300)
+
+
+def test_where_large_requests_of_several_keys_fill_the_room_a_small_one_still_fits():
+    budget = MemoryBudget(6_400)
+    with ExitStack() as stack:
+        accounts = [stack.enter_context(budget.account("office")) for _ in range(5)]
+        for number, account in enumerate(accounts):
+            account.pay_as(f"key {number}", is_only=False)
+        *large, small, next_one = accounts
+        for account in large[:2]:
+            account.grow(2_700)
+        with pytest.raises(HTTPException):
+            large[2].grow(300)
+        small.grow(100)
+        next_one.grow(100)
+        with pytest.raises(HTTPException):
+            small.grow(1)
 
 
 async def test_what_a_key_has_pending_shares_its_part_with_its_other_requests(service, tmp_path):

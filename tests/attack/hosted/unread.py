@@ -338,13 +338,17 @@ class Caller:
         self._socket.close()
 
 
+def free_keys(keys: dict[str, str]) -> list[str]:
+    """All Free keys."""
+    return [key for name, key in keys.items() if name.startswith("free")]
+
+
 def keys_of(kind: str, keys: dict[str, str], callers: int) -> list[str]:
     """The key of each caller."""
     if kind == "made up":
         return [f"ds_{token_hex(20)}" for _ in range(callers)]
     if kind == "several free":
-        free = [key for name, key in keys.items() if name.startswith("free")]
-        return [free[number % SEVERAL] for number in range(callers)]
+        return [free_keys(keys)[number % SEVERAL] for number in range(callers)]
     return [keys["free"] if kind == "free" else ""] * callers
 
 
@@ -382,12 +386,12 @@ def _wait_until_loaded(pid: int, within_s: float) -> None:
 
 
 def _warm(place: Served, ways: Sequence[str]) -> None:
-    """One request of a user in each way: what they leave is no growth."""
-    headers = {**key_headers(place.keys["free"]), "content-type": "application/json"}
-    with httpx.Client(base_url=place.url, timeout=60, headers=headers) as http:
+    """One request of each user in each way: what they leave, as the answers that a key may keep, is no growth."""
+    with httpx.Client(base_url=place.url, timeout=60, headers={"content-type": "application/json"}) as http:
         for way in ways:
-            path, body = POSTS[way]
-            http.post(path, content=body())
+            path, body = POSTS[way][0], POSTS[way][1]()
+            for key in free_keys(place.keys):
+                http.post(path, content=body, headers=key_headers(key))
 
 
 def _round(place: Served, kind: str, way: str, keys: list[str], found: Found) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import threading
 from collections import Counter
 from urllib.parse import urlsplit
 
@@ -233,3 +234,12 @@ async def test_after_a_body_that_was_refused_half_read_the_connection_serves_the
             await reader.readuntil(b"\r\n\r\n")
             writer.write(bytes(READ_BYTES))
         writer.close()
+
+
+def test_a_reader_is_not_cut_short_while_the_machine_does_other_things():
+    reader = PatientConnection(2**16)
+    reader.receive_data(b"GET /health HTTP/1.1\r\nhost: here\r\n\r\n")
+    reader.begin()
+    threading.Event().wait(2 * PIECE_S)
+    assert isinstance(reader.next_event(), h11.Request)
+    assert not reader.is_cut_short
