@@ -3,6 +3,7 @@
 And how long its way is, from the batch to the service and back.
 """
 
+import gc
 import sys
 import threading
 from collections import Counter
@@ -176,7 +177,10 @@ Comprehensions are no functions.
 
 @contextmanager
 def passed_functions(found):
-    """Note every function of the house that is entered inside the block, in any thread: its file and its name."""
+    """Note every function of the house that is entered inside the block, in any thread: its file and its name.
+
+    Clients of other tests that are garbage by now close themselves before it, and not inside.
+    """
 
     def note(frame, event, _):
         code = frame.f_code
@@ -184,6 +188,8 @@ def passed_functions(found):
         if is_one and code.co_filename.startswith(PACKAGES):
             found.add((code.co_filename, code.co_qualname))
 
+    gc.collect()
+    gc.disable()
     threading.setprofile(note)
     sys.setprofile(note)
     try:
@@ -191,6 +197,7 @@ def passed_functions(found):
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
+        gc.enable()
 
 
 @pytest.mark.parametrize(("kept", "files", "functions"), WAYS)
