@@ -32,7 +32,7 @@ from addin.protocol.messages import (
     PartsOfTemplate,
 )
 from dataservice.client import Refresh
-from udfs.engine import Call, CostPreview, in_turns, next_turn
+from udfs.engine import CostPreview, in_turns, next_turn
 
 CELLS_A_VALUE = 5
 """A cell that is only looked at takes about a fifth of what an argument of a call takes."""
@@ -177,7 +177,7 @@ async def _previews(request: Request, tenant: Tenant, texts: Sequence[bytes], mo
     limits, account = limits_of(BackendState.of(request).settings), account_of(request)
     previews = []
     for part in _parts(texts, limits):
-        calls: list[Call] = valid_calls(part, limits)
+        calls = await valid_calls(part, limits)
         held = VALUE_BYTES * sum(text.count(b",") for text in part)
         await account.grow_in_turn(held)
         previews.append(await tenant.session.cost(calls, after=mode))

@@ -185,7 +185,7 @@ async def preview_cost(request: Request) -> Response:
         raise HTTPException(400, BAD_MODE)
     after = None if mode is None else Refresh(mode)
     async with admitted_batch(request, backend) as (tenant, texts):
-        calls = valid_calls(texts, limits_of(backend.settings))
+        calls = await valid_calls(texts, limits_of(backend.settings))
         preview = await tenant.session.cost(calls, after=after)
         shortfall = quota_shortfall(preview.cost, tenant.client.quota_now, backend.settings)
         return JsonResponse(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import string
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +18,24 @@ MAX_TOKENS = 20_000
 MAX_BYTES = 48_000
 """An answer is sent twice, as text and as structured content: both together stay below 100 kB."""
 
-_PIECES = re.compile(r"[a-zA-Z]{1,3}|[0-9]{1,3}|[^a-zA-Z0-9 ]")
+_LETTER, _DIGIT, _SIGN, _OTHER, _NOTHING, _TAKEN = b"a", b"0", b".", b"*", b"_", b"-"
+
+_KINDS = bytes.maketrans(
+    bytes(range(256)),
+    b"".join(
+        _LETTER
+        if chr(byte) in string.ascii_letters
+        else _DIGIT
+        if chr(byte) in string.digits
+        else _NOTHING
+        if chr(byte) == " " or 0x80 <= byte < 0xC0
+        else _SIGN
+        if byte < 0x80
+        else _OTHER
+        for byte in range(256)
+    ),
+)
+"""The kind of each byte of UTF-8: of a character that is not ASCII the first one counts, for two."""
 
 MIN_TEXT_CHARS = 200
 """A text that does not fit is not cut shorter than this; then a field is left out."""
@@ -32,23 +49,32 @@ MOST_CUT = 20
 LARGE_RECORD_BYTES = 2_000
 """A record of a list that is cut itself; of a list of smaller ones the last are left out."""
 
+ITEMS_TOGETHER = 100
+"""Items that are written and counted in one go: one by one that takes five times as long."""
+
 ROWS = "rows"
 """The member of which the newest items stay, which are its last; of every other one the first stay."""
 
 
-def tokens_at_most(text: str) -> int:
-    """More tokens than any usual tokenizer makes of the text: three letters or digits, or one other character, each.
+def tokens_at_most(text: bytes) -> int:
+    """More tokens than any usual tokenizer makes of a text in UTF-8: three letters or digits, or one other sign, each.
 
-    >>> tokens_at_most('["2026-05-01",335.1]')
+    >>> tokens_at_most(b'["2026-05-01",335.1]')
     14
     """
-    return len(_PIECES.findall(text)) + len(text) - len(text.encode("ascii", "ignore"))
+    kinds = text.translate(_KINDS)
+    tokens = kinds.count(_SIGN) + 2 * kinds.count(_OTHER)
+    for kind in (_LETTER, _DIGIT):  # a pattern would look at each piece, which takes twenty times as long
+        rest = kinds.replace(3 * kind, _TAKEN)
+        pairs = rest.count(2 * kind)
+        tokens += (len(kinds) - len(rest)) // 2 + rest.count(kind) - pairs
+    return tokens
 
 
 def fits(result: Mapping[str, Any]) -> bool:
     """Return whether a client accepts the result as one answer."""
     text = orjson.dumps(result)
-    return len(text) <= MAX_BYTES and tokens_at_most(text.decode()) <= MAX_TOKENS
+    return len(text) <= MAX_BYTES and tokens_at_most(text) <= MAX_TOKENS
 
 
 def shortened(result: dict[str, Any], name: str | None = None, goes_on: GoesOn = lambda _: {}) -> dict[str, Any]:
@@ -69,16 +95,17 @@ def shortened(result: dict[str, Any], name: str | None = None, goes_on: GoesOn =
 
 
 def _most_items(result: Mapping[str, Any], name: str, goes_on: GoesOn) -> int:
-    """Return how many items fit beside the rest of the result; each is looked at once, as that takes long."""
-    items = result[name]
+    """Return how many items fit beside the rest of the result; of thousands, many at a time."""
+    items = result[name][::-1] if name == ROWS else result[name]
     rest = orjson.dumps({**_first(result, name, 1, goes_on), name: []})
-    room, tokens = MAX_BYTES - len(rest), MAX_TOKENS - tokens_at_most(rest.decode())
-    for count, item in enumerate(reversed(items) if name == ROWS else items):
-        text = orjson.dumps(item)
-        room -= len(text) + 1  # with its comma
-        if room < 0 or (tokens := tokens - tokens_at_most(text.decode()) - 1) < 0:
-            return count
-    return len(items)
+    room, tokens, count = MAX_BYTES - len(rest), MAX_TOKENS - tokens_at_most(rest), 0
+    for together in (ITEMS_TOGETHER, 1):
+        while count < len(items):
+            text = orjson.dumps(items[count : count + together])[1:]  # its end stands for the comma
+            if len(text) > room or (taken := tokens_at_most(text)) > tokens:
+                break
+            room, tokens, count = room - len(text), tokens - taken, count + together
+    return min(count, len(items))
 
 
 def _first(result: Mapping[str, Any], name: str, count: int, goes_on: GoesOn) -> dict[str, Any]:

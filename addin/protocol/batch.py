@@ -142,9 +142,12 @@ async def read_together(texts: Sequence[bytes], limits: BatchLimits) -> list[Cal
     return read_calls(texts, limits)
 
 
-def valid_calls(texts: Iterable[bytes], limits: BatchLimits = _DEFAULT_LIMITS) -> list[Call]:
-    """The calls in `texts`, without those that cannot be read."""
-    return [call for call in read_calls(list(texts), limits) if isinstance(call, Call)]
+async def valid_calls(texts: Sequence[bytes], limits: BatchLimits = _DEFAULT_LIMITS) -> list[Call]:
+    """The calls in `texts`, without those that cannot be read; there are turns for other tasks."""
+    calls: list[Call] = []
+    async for part in in_turns(texts, CALLS_READ_TOGETHER):
+        calls += [call for call in await read_together(part, limits) if isinstance(call, Call)]
+    return calls
 
 
 def _with_reports(ready: list[Ready], calls: Sequence[Call]) -> list[Ready]:

@@ -219,11 +219,11 @@ async def _together(
 
 def _in_order(equal: EqualCalls, places: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
     """The calls at these places that begin first, and those which report what these did."""
-    last = {each for each in {call.function_id for call in equal.firsts} if runs_last(each)}
-    if not last:
+    last = {each for each, function in REGISTRY.items() if function.runs_last}
+    if last.isdisjoint(call.function_id.upper() for call in equal.firsts):
         return places, ()
-    reports = [place for place in places if equal.firsts[place].function_id in last]
-    return [place for place in places if equal.firsts[place].function_id not in last], reports
+    reports = [place for place in places if equal.firsts[place].function_id.upper() in last]
+    return [place for place in places if equal.firsts[place].function_id.upper() not in last], reports
 
 
 def runs_last(function_id: str) -> bool:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, cast
 
 import h11
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 PIECE_S = 0.005
@@ -23,6 +24,10 @@ READ_BYTES = 2**15
 """Taken from a connection in one go, and then nothing until the request wants it: asyncio takes eight times as much,
 uvicorn twice, which four hundred callers that wait for room make a lot."""
 
+READ_TOGETHER = 16
+"""Connections that are read from in one round of the loop: with four hundred that send large bodies one would take a
+twentieth of a second, and a small request several rounds."""
+
 MAX_HEADERS = 200
 """Browsers and proxies send thirty; more would take a tenth of a second to read."""
 
@@ -30,25 +35,65 @@ MAX_HEAD_BYTES = 2**16
 """Of request line and headers."""
 
 
-class ParsingQueue:
-    """Connections whose requests take long to read, in turns: one piece, then everything else of the loop."""
+class ReadingQueue:
+    """Connections that are to be read from, in turns: a few, then everything else of the loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_a_time: int) -> None:
+        self._at_a_time = at_a_time
         self._waiting: deque[Callable[[], None]] = deque()
+        self._goes_on = False
 
     def add(self, read_on: Callable[[], None]) -> None:
         """Read a piece when it is its turn."""
-        if not self._waiting:
-            asyncio.get_running_loop().call_soon(self._next)
         self._waiting.append(read_on)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if self._waiting and not self._goes_on:
+            self._goes_on = True
+            asyncio.get_running_loop().call_soon(self._next)
 
     def _next(self) -> None:
+        self._goes_on = False
         try:
-            self._waiting[0]()
+            for _ in range(min(self._at_a_time, len(self._waiting))):
+                self._waiting.popleft()()
         finally:
-            self._waiting.popleft()
-            if self._waiting:
-                asyncio.get_running_loop().call_soon(self._next)
+            self._go_on()
+
+
+class ReadingTurns:
+    """The turns of all connections: of pieces that take long to read, and of reading at all."""
+
+    def __init__(self) -> None:
+        self.parsing = ReadingQueue(1)
+        self.reading = ReadingQueue(READ_TOGETHER)
+
+
+class FlowInTurns(FlowControl):
+    """When a connection is read from: who wants more of its request waits for a turn among all of them."""
+
+    def __init__(self, transport: asyncio.Transport, queue: ReadingQueue) -> None:
+        super().__init__(transport)
+        self._queue = queue
+        self._is_queued = self._is_wanted = False
+
+    def pause_reading(self) -> None:
+        """Read no more, and wait for no turn."""
+        self._is_wanted = False
+        super().pause_reading()
+
+    def resume_reading(self) -> None:
+        """Read on when it is the turn."""
+        self._is_wanted = True
+        if self.read_paused and not self._is_queued:
+            self._is_queued = True
+            self._queue.add(self._read_on)
+
+    def _read_on(self) -> None:
+        self._is_queued = False
+        if self._is_wanted and not self._transport.is_closing():
+            super().resume_reading()
 
 
 class PatientConnection(h11.Connection):
@@ -81,11 +126,11 @@ class TimedProtocol(H11Protocol):
     of its own (`addin.backend.http.read_body`), because only there a refusal can say why.
     """
 
-    def __init__(self, *args: Any, receive_timeout_s: float, parsing: ParsingQueue, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, receive_timeout_s: float, turns: ReadingTurns, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.receive_timeout_s = receive_timeout_s
         self._timer: asyncio.TimerHandle | None = None
-        self._parsing = parsing
+        self._turns = turns
         self.conn: PatientConnection = PatientConnection(MAX_HEAD_BYTES)
         self._parts: deque[bytes] = deque()
         self._is_waiting = False
@@ -96,6 +141,9 @@ class TimedProtocol(H11Protocol):
         super().connection_made(transport)
         if hasattr(transport, "max_size"):
             transport.max_size = READ_BYTES
+        self.flow = FlowInTurns(transport, self._turns.reading)
+        self.flow.pause_reading()
+        self.flow.resume_reading()
         self._await_request()
 
     def data_received(self, data: bytes) -> None:
@@ -153,7 +201,7 @@ class TimedProtocol(H11Protocol):
         self.transport.pause_reading()  # each time: a request that wants its body resumes it
         if not self._is_waiting:
             self._is_waiting = True
-            self._parsing.add(self._read_on)
+            self._turns.parsing.add(self._read_on)
 
     def _read_on(self) -> None:
         self._is_waiting = False
@@ -185,5 +233,5 @@ class TimedProtocol(H11Protocol):
 
 def protocol_with_timeout(receive_timeout_s: float) -> type[H11Protocol]:
     """The protocol for a server on which a request has to arrive within so many seconds."""
-    made = partial(TimedProtocol, receive_timeout_s=receive_timeout_s, parsing=ParsingQueue())
+    made = partial(TimedProtocol, receive_timeout_s=receive_timeout_s, turns=ReadingTurns())
     return cast("type[H11Protocol]", made)

@@ -261,16 +261,16 @@ def room(text: str) -> int:
 
 
 def _fits(text: str) -> bool:
-    written = orjson.dumps(text.encode(errors="replace").decode()).decode()
-    return len(written.encode()) <= MAX_BYTES // PART and tokens_at_most(written) <= MAX_TOKENS // PART
+    written = orjson.dumps(text.encode(errors="replace").decode())
+    return len(written) <= MAX_BYTES // PART and tokens_at_most(written) <= MAX_TOKENS // PART
 
 
 def _fitting(items: Sequence[Any]) -> int:
     """Return how many of the first items fit beside a text; at least one, so that nothing is asked for twice."""
     size = tokens = 0
     for count, item in enumerate(items):
-        written = orjson.dumps(item).decode()
-        size, tokens = size + len(written.encode()), tokens + tokens_at_most(written)
+        written = orjson.dumps(item)
+        size, tokens = size + len(written), tokens + tokens_at_most(written)
         if count and (size > MAX_BYTES // (PART + 1) or tokens > MAX_TOKENS // (PART + 1)):
             return count
     return len(items)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import time
 from datetime import date, timedelta
 
@@ -103,7 +104,7 @@ async def test_the_catalogue_resource_is_bounded_and_names_the_tool_that_finds_t
     monkeypatch.setenv("DATA_SERVICE_API_KEY", long_service.key)
     async with client_of(long_service, tmp_path) as client:
         (content,) = (await client.read_resource("dataservice://catalogue")).contents
-    assert tokens_at_most(content.text) < CLIENTS_ACCEPT_TOKENS
+    assert tokens_at_most(content.text.encode()) < CLIENTS_ACCEPT_TOKENS
     assert content.text.splitlines()[-1].endswith("more: find them with list_signals")
 
 
@@ -155,9 +156,15 @@ def test_of_many_rows_each_is_looked_at_once():
     assert min(seconds(shortened, {"rows": rows, "requests": 1}, "rows") for _ in range(9)) < 6 * once
 
 
+@given(st.text(alphabet="abcXYZ0189 .,\"{é€😀\n", max_size=40) | st.text(st.characters(codec="utf-8"), max_size=40))
+def test_three_letters_three_digits_or_one_other_sign_count_for_one_and_what_is_not_ascii_for_two(text):
+    pieces = re.findall(r"[a-zA-Z]{1,3}|[0-9]{1,3}|[^a-zA-Z0-9 ]", text)
+    assert tokens_at_most(text.encode()) == len(pieces) + sum(not piece.isascii() for piece in pieces)
+
+
 def test_tokens_are_counted_on_the_safe_side():
-    assert tokens_at_most('["2026-05-01",335.123],') >= 14
-    assert tokens_at_most("a plain sentence of seven words") >= 7
+    assert tokens_at_most(b'["2026-05-01",335.123],') >= 14
+    assert tokens_at_most(b"a plain sentence of seven words") >= 7
     assert MAX_TOKENS < CLIENTS_ACCEPT_TOKENS
     assert 2 * MAX_BYTES / 4 < CLIENTS_ACCEPT_TOKENS
 

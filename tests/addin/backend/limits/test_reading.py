@@ -16,8 +16,10 @@ from addin.backend.limits.reading import (
     MAX_HEADERS,
     PIECE_S,
     READ_BYTES,
-    ParsingQueue,
+    READ_TOGETHER,
     PatientConnection,
+    ReadingQueue,
+    ReadingTurns,
     TimedProtocol,
 )
 
@@ -79,7 +81,7 @@ def test_a_reader_stops_after_a_while_and_goes_on_where_it_was():
 
 
 async def test_between_two_pieces_everything_else_of_the_loop_has_its_turn():
-    queue, done = ParsingQueue(), []
+    queue, done = ReadingQueue(1), []
 
     async def other():
         for _ in range(6):
@@ -95,7 +97,7 @@ async def test_between_two_pieces_everything_else_of_the_loop_has_its_turn():
 
 async def test_of_bodies_whose_requests_were_refused_one_piece_is_read_in_a_round_of_the_loop():
     loop, rounds, pieces = asyncio.get_running_loop(), 0, Counter()
-    config, state, parsing = Config(Response(status_code=503), lifespan="off"), ServerState(), ParsingQueue()
+    config, state, turns = Config(Response(status_code=503), lifespan="off"), ServerState(), ReadingTurns()
     config.load()
 
     class Counting(TimedProtocol):
@@ -104,7 +106,7 @@ async def test_of_bodies_whose_requests_were_refused_one_piece_is_read_in_a_roun
             super().data_received(data)
 
     def protocol():
-        return Counting(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, parsing=parsing)
+        return Counting(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, turns=turns)
 
     def tick():
         nonlocal rounds, ticking
@@ -132,6 +134,48 @@ async def test_of_bodies_whose_requests_were_refused_one_piece_is_read_in_a_roun
     assert sorted(pieces.values())[-SENDERS] <= 2, "the first piece of each is taken at once"
 
 
+async def test_of_many_who_send_large_bodies_a_few_are_read_from_in_a_round_of_the_loop():
+    loop, rounds, pieces = asyncio.get_running_loop(), 0, Counter()
+
+    async def app(scope, receive, send):
+        size = 0
+        while (message := await receive())["more_body"]:
+            size += len(message["body"])
+        await Response(str(size + len(message["body"])))(scope, receive, send)
+
+    config, state, turns = Config(app, lifespan="off"), ServerState(), ReadingTurns()
+    config.load()
+
+    class Counting(TimedProtocol):
+        def data_received(self, data):
+            pieces[rounds] += 1
+            super().data_received(data)
+
+    def protocol():
+        return Counting(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, turns=turns)
+
+    def tick():
+        nonlocal rounds, ticking
+        rounds += 1
+        ticking = loop.call_soon(tick)
+
+    async def send():
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        size = PIECES * READ_BYTES
+        writer.write(b"POST / HTTP/1.1\r\nhost: here\r\ncontent-length: %d\r\n\r\n" % size + bytes(size))
+        await reader.readuntil(b"\r\n\r\n")
+        taken = await reader.readexactly(len(str(size)))
+        writer.close()
+        return taken
+
+    server, ticking = await loop.create_server(protocol, "127.0.0.1", 0), loop.call_soon(tick)
+    async with server:
+        answers = await asyncio.gather(*(send() for _ in range(3 * READ_TOGETHER)))
+    ticking.cancel()
+    assert answers == [str(PIECES * READ_BYTES).encode()] * (3 * READ_TOGETHER)
+    assert max(pieces.values()) <= 2 * READ_TOGETHER, "those whose turn it is, and those who had it before"
+
+
 async def test_of_a_body_that_waits_for_room_little_is_read_beforehand_and_then_all_of_it():
     loop, begun, has_room = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
     arrived = most = 0
@@ -155,7 +199,7 @@ async def test_of_a_body_that_waits_for_room_little_is_read_beforehand_and_then_
     config.load()
 
     def protocol():
-        return Measured(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, parsing=ParsingQueue())
+        return Measured(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, turns=ReadingTurns())
 
     async with await loop.create_server(protocol, "127.0.0.1", 0) as server:
         reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
@@ -173,9 +217,12 @@ async def test_of_a_body_that_waits_for_room_little_is_read_beforehand_and_then_
 async def test_a_request_that_wants_its_body_takes_no_more_while_reading_it_waits_for_a_turn():
     loop, places, wanted = asyncio.get_running_loop(), [], asyncio.Event()
 
-    class Never(ParsingQueue):
+    class Never(ReadingQueue):
         def add(self, read_on):
             places.append(read_on)
+
+    turns = ReadingTurns()
+    turns.parsing = Never(1)
 
     class CutShort(TimedProtocol):
         def handle_events(self):
@@ -191,7 +238,7 @@ async def test_a_request_that_wants_its_body_takes_no_more_while_reading_it_wait
     config.load()
 
     def protocol():
-        made.append(CutShort(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, parsing=Never()))
+        made.append(CutShort(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, turns=turns))
         return made[-1]
 
     async with await loop.create_server(protocol, "127.0.0.1", 0) as server:
@@ -223,7 +270,7 @@ async def test_after_a_body_that_was_refused_half_read_the_connection_serves_the
     config.load()
 
     def protocol():
-        return Watched(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, parsing=ParsingQueue())
+        return Watched(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, turns=ReadingTurns())
 
     async with await loop.create_server(protocol, "127.0.0.1", 0) as server:
         reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
