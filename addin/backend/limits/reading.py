@@ -28,6 +28,9 @@ READ_TOGETHER = 16
 """Connections that are read from in one round of the loop: with four hundred that send large bodies one would take a
 twentieth of a second, and a small request several rounds."""
 
+BEGUN_TOGETHER = 4
+"""Connections whose first request is taken in one round of the loop: of those that exist others go on meanwhile."""
+
 MAX_HEADERS = 200
 """Browsers and proxies send thirty; more would take a tenth of a second to read."""
 
@@ -63,9 +66,10 @@ class ReadingQueue:
 
 
 class ReadingTurns:
-    """The turns of all connections: of pieces that take long to read, and of reading at all."""
+    """The turns of all connections: of their first requests, of pieces that take long to read, of reading at all."""
 
     def __init__(self) -> None:
+        self.beginning = ReadingQueue(BEGUN_TOGETHER)
         self.parsing = ReadingQueue(1)
         self.reading = ReadingQueue(READ_TOGETHER)
 
@@ -135,6 +139,7 @@ class TimedProtocol(H11Protocol):
         self._parts: deque[bytes] = deque()
         self._is_waiting = False
         self._head_lines = 0
+        self._is_new = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Begin to wait for the first request."""
@@ -148,7 +153,7 @@ class TimedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take what has arrived."""
-        if self._is_waiting or data.count(b"\n") > FEW_LINES:
+        if self._is_waiting or self._is_new or data.count(b"\n") > FEW_LINES:
             self._parts.append(data)
             self._wait()
         else:
@@ -201,7 +206,8 @@ class TimedProtocol(H11Protocol):
         self.transport.pause_reading()  # each time: a request that wants its body resumes it
         if not self._is_waiting:
             self._is_waiting = True
-            self._turns.parsing.add(self._read_on)
+            (self._turns.beginning if self._is_new else self._turns.parsing).add(self._read_on)
+            self._is_new = False
 
     def _read_on(self) -> None:
         self._is_waiting = False

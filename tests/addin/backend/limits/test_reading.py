@@ -13,6 +13,7 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from addin.backend.limits.reading import (
+    BEGUN_TOGETHER,
     MAX_HEADERS,
     PIECE_S,
     READ_BYTES,
@@ -176,14 +177,47 @@ async def test_of_many_who_send_large_bodies_a_few_are_read_from_in_a_round_of_t
     assert max(pieces.values()) <= 2 * READ_TOGETHER, "those whose turn it is, and those who had it before"
 
 
+async def test_of_many_who_come_together_a_few_requests_are_taken_in_a_round_of_the_loop():
+    loop, rounds, begun = asyncio.get_running_loop(), 0, Counter()
+
+    async def app(scope, receive, send):
+        begun[rounds] += 1
+        await Response(status_code=204)(scope, receive, send)
+
+    config, state, turns = Config(app, lifespan="off"), ServerState(), ReadingTurns()
+    config.load()
+
+    def protocol():
+        return TimedProtocol(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, turns=turns)
+
+    def tick():
+        nonlocal rounds, ticking
+        rounds += 1
+        ticking = loop.call_soon(tick)
+
+    async def send():
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        writer.write(b"GET / HTTP/1.1\r\nhost: here\r\n\r\n")
+        status = await reader.readline()
+        writer.close()
+        return status
+
+    server, ticking = await loop.create_server(protocol, "127.0.0.1", 0), loop.call_soon(tick)
+    async with server:
+        answers = await asyncio.gather(*(send() for _ in range(10 * BEGUN_TOGETHER)))
+    ticking.cancel()
+    assert answers == [b"HTTP/1.1 204 No Content\r\n"] * 10 * BEGUN_TOGETHER
+    assert max(begun.values()) <= BEGUN_TOGETHER
+
+
 async def test_of_a_body_that_waits_for_room_little_is_read_beforehand_and_then_all_of_it():
     loop, begun, has_room = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
     arrived = most = 0
 
     class Measured(TimedProtocol):
-        def data_received(self, data):
+        def _take(self, data):
             nonlocal most
-            super().data_received(data)
+            super()._take(data)
             most = max(most, len(self.cycle.body))
 
     async def app(scope, receive, send):
@@ -257,8 +291,8 @@ async def test_after_a_body_that_was_refused_half_read_the_connection_serves_the
     loop, buffered = asyncio.get_running_loop(), asyncio.Event()
 
     class Watched(TimedProtocol):
-        def data_received(self, data):
-            super().data_received(data)
+        def _take(self, data):
+            super()._take(data)
             if len(self.cycle.body) >= READ_BYTES // 2:
                 buffered.set()
 
