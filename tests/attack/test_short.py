@@ -14,7 +14,10 @@ from tests.attack.__main__ import BEGIN, END, PAGE, PLAN, Done, Planned, row, ru
 from tests.attack.client import decoders
 from tests.attack.hosted import soak
 from tests.attack.pages import hostile_pages
+from tests.attack.parts.shared_store import SharedStore
 from tests.attack.parts.told import MARK, Told, conclude, heard
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.stores.stores import redis_url  # noqa: F401 - found by being imported here
 
 
 def test_damaged_and_full_cache_files_give_no_wrong_value():
@@ -72,6 +75,20 @@ def test_broken_off_attacks_leave_no_process():
 
 def children_of(tasks):
     return [pid for task in tasks.iterdir() for pid in (task / "children").read_text(encoding="ascii").split()]
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "redis"])
+async def test_leases_end_by_the_clock_of_the_attack(kind, tmp_path, request):
+    url = request.getfixturevalue("redis_url") if kind == "redis" else ""
+    clock = Clock()
+    shared = SharedStore(kind, url, tmp_path, clock)
+    one, other = shared.opened(), shared.opened()
+    assert (await one.lease("turn", "one", 30), (await one.claim("entry", "one", 30)).granted) == (True, True)
+    assert (await other.lease("turn", "other", 30), (await other.claim("entry", "other", 30)).granted) == (False, False)
+    clock.advance(31)
+    assert (await other.lease("turn", "other", 30), (await other.claim("entry", "other", 30)).granted) == (True, True)
+    for store in (one, other):
+        await store.aclose()
 
 
 def test_the_end_of_an_attack_is_read_from_its_output(capsys):
