@@ -24,7 +24,7 @@ READ_BYTES = 2**15
 """Taken from a connection in one go, and then nothing until the request wants it: asyncio takes eight times as much,
 uvicorn twice, which four hundred callers that wait for room make a lot."""
 
-READ_TOGETHER = 16
+READ_TOGETHER = 8
 """Connections that are read from in one round of the loop: with four hundred that send large bodies one would take a
 twentieth of a second, and a small request several rounds."""
 
