@@ -154,7 +154,7 @@ def _archive(store: ResilientStore) -> Archive:
     async def nothing(_: str) -> Vintages:
         return Vintages.nothing()
 
-    return Archive(store, max_bytes=2**26, scope=lambda: 64 * "0", kept_look=none, kept_state=nothing)
+    return Archive(store, max_bytes=2**26, scope=64 * "0", kept_look=none, kept_state=nothing)
 
 
 def _observations(values: np.ndarray) -> Observations:

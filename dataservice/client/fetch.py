@@ -32,7 +32,7 @@ from dataservice.client.contract.resources import (
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, newest_first
 from dataservice.client.network.call_context import CallContext
 from dataservice.client.pages import pages_of_catalogue
-from dataservice.client.series.details import fetch_detail
+from dataservice.client.series.details import DetailFetch
 from dataservice.client.series.histories import fetch_history
 from dataservice.client.series.tools import FetchTools
 from dataservice.models import Post, WireItem
@@ -75,7 +75,7 @@ class Fetcher:
     def fetch(self, resource: Resource[Any], context: CallContext) -> Coroutine[Any, Any, Answer[Any]]:
         """The answer to `resource`, after as many requests as it takes."""
         if isinstance(resource, SignalResource):
-            return fetch_detail(self._tools, resource, context)
+            return DetailFetch(self._tools, resource, context).run()
         if isinstance(resource, HistoryResource):
             return fetch_history(self._tools, resource, context)
         return self._other(resource, context)

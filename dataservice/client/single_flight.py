@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
+from contextlib import nullcontext
 from functools import partial
 from itertools import count
 from typing import Any, TypeVar
@@ -131,32 +132,28 @@ class FetchLock:
         """Return how many wait until others have ended."""
         return self._places.waiting
 
-    def fetch(
+    async def fetch(
         self,
         resource: Resource[Any],
         context: CallContext,
         known: Answer[Any] | None,
         fetch: Callable[[bool], Awaitable[Answer[Any]]],
-    ) -> Coroutine[Any, Any, Answer[Any]]:
+    ) -> Answer[Any]:
         """Return what `fetch` gives while nobody else fetches `resource`; it is told whether the answer may be there.
 
         That is so if this call had to wait, or if the store's entry is newer than the answer `known` before. Windows of
         one signal are pulled one after another: the next may find all it needs in the one before.
         """
-        if isinstance(resource, HistoryResource):
-            return self._one_by_one(resource, context, known, fetch)
-        return self._leased(resource, context, known, fetch, waited=False)
-
-    async def _one_by_one(
-        self,
-        resource: HistoryResource,
-        context: CallContext,
-        known: Answer[Any] | None,
-        fetch: Callable[[bool], Awaitable[Answer[Any]]],
-    ) -> Answer[Any]:
-        in_use = resource.slug in self._slug_locks  # an entry is there for as long as somebody holds or awaits it
-        async with self._slug_locks.setdefault(resource.slug, asyncio.Lock()):
-            return await self._leased(resource, context, known, fetch, waited=in_use)
+        slug = resource.slug if isinstance(resource, HistoryResource) else ""
+        waited = slug in self._slug_locks  # a lock is there for as long as somebody holds or awaits it
+        async with self._slug_locks.setdefault(slug, asyncio.Lock()) if slug else nullcontext():
+            await self._places.enter(resource.priority)
+            try:
+                if self._store.shared and self._cache.scope is not None:
+                    return await self._leased(resource, context, known, fetch, waited=waited)
+                return await fetch(waited)
+            finally:
+                self._places.leave()
 
     async def _leased(
         self,
@@ -168,23 +165,17 @@ class FetchLock:
         waited: bool,
     ) -> Answer[Any]:
         """The same with the lease of the entry; while another process holds it, look whether the answer has arrived."""
-        await self._places.enter(resource.priority)
+        owner = f"{self._owner}/{next(self._numbers)}"
+        lease = Lease(self._store, self._cache.name(resource), owner, clock=self._clock)
+        claim, has_polled = await self._claimed(lease, resource, context, known)
+        if claim.granted:  # else none is needed to read what has arrived
+            context.before_request, context.hand_over = lease.renew, lease.hand_over
+        is_newer = not claim.granted or self._cache.replaced_since(resource, known, claim.fetched_at)
         try:
-            if not self._store.shared or self._cache.scope is None:
-                return await fetch(waited)
-            owner = f"{self._owner}/{next(self._numbers)}"
-            lease = Lease(self._store, self._cache.name(resource), owner, clock=self._clock)
-            claim, has_polled = await self._claimed(lease, resource, context, known)
-            if claim.granted:  # else none is needed to read what has arrived
-                context.before_request, context.hand_over = lease.renew, lease.hand_over
-            is_newer = not claim.granted or self._cache.replaced_since(resource, known, claim.fetched_at)
-            try:
-                return await fetch(waited or has_polled or is_newer)
-            finally:
-                if claim.granted:
-                    await lease.release()
+            return await fetch(waited or has_polled or is_newer)
         finally:
-            self._places.leave()
+            if claim.granted:
+                await lease.release()
 
     async def _claimed(
         self, lease: Lease, resource: Resource[Any], context: CallContext, known: Answer[Any] | None

@@ -60,6 +60,7 @@ class ResilientStore:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
+        self.tier, self.shared = store.tier, store.shared
         self._is_memory = type(store) is MemoryStore  # which neither waits nor fails, unlike what may extend it
         self._timeout_s = timeout_s
         self._hedge_s = hedge_s
@@ -71,16 +72,6 @@ class ResilientStore:
         self._writing_paused_until = float("-inf")
         self._logs_paused_until = float("-inf")
         self._warned = False
-
-    @property
-    def tier(self) -> str:
-        """The store's own name."""
-        return self._store.tier
-
-    @property
-    def shared(self) -> bool:
-        """Return whether other processes use the store too."""
-        return self._store.shared
 
     async def salt(self) -> bytes | None:
         """The cache's salt, or None where it cannot be read: then nothing may be kept."""

@@ -90,7 +90,8 @@ class Batch:
             self._askers = WaitIndex(asking, missing)
             for part in await in_order([question for question in missing if question.instead_of is None]):
                 await side_by_side(self._ask, part)
-            await self._decide([question for question in missing if question.instead_of is not None])
+            if undecided := [question for question in missing if question.instead_of is not None]:
+                await self._decide(undecided)
             await next_turn()  # other tasks go first before each turn of a function with much to do
             self._not_in_memory.clear()
             async for run in yielding(self._waiting):
@@ -227,7 +228,7 @@ class Batch:
         resource = question.resource
         if question in self._not_in_memory:
             return None
-        if question.cached_max_age_s is None and resource.family == resource and resource in self._misses:
+        if question.cached_max_age_s is None and resource.family is resource and resource in self._misses:
             return None  # nothing wider can have brought it, and whoever fetches it looks into memory once more
         max_age_s = question.cached_max_age_s or None
         found = self._reader.peek(question.resource, max_age_s=max_age_s) if question.instead_of is None else None

@@ -92,7 +92,9 @@ class Binding:
 
     def _first_left_out(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """Return what is read in place of the arguments behind these; raises what is wrong with the first such call."""
-        self.general(args).close()
+        others = self.function.parameters[len(args) :]
+        if len(args) > len(self._readings) or any(parameter.required for parameter in others):
+            self.general(args).close()
         left_out = tuple([reading[None] for reading in self._readings[len(args) :]])
         self._left_out[len(args)] = left_out
         return left_out

@@ -160,6 +160,8 @@ def _is_brought(detail: Question, windows: Iterable[Question], known: Container[
 
 async def in_order(questions: Sequence[Question]) -> Sequence[Sequence[Question]]:
     """As `widest_first`; many are put in order by another thread, so that the loop goes on."""
+    if len(questions) < 2:
+        return (questions,)
     if len(questions) <= SORTED_AT_ONCE:
         return widest_first(questions)
     return await asyncio.to_thread(widest_first, questions)

@@ -103,14 +103,14 @@ class Archive:
         store: ResilientStore,
         *,
         max_bytes: int,
-        scope: Callable[[], str | None],
+        scope: str | None = None,
         kept_look: Callable[[str], Awaitable[tuple[Window, float] | None]],
         kept_state: Callable[[str], Awaitable[Vintages]],
         is_new: Callable[[str], bool] = lambda _: False,
         are_alike: Callable[[str], Awaitable[bool]] = one_source,
     ) -> None:
         self._store = store
-        self._scope = scope
+        self.scope = scope
         self._kept_look = kept_look
         self._kept_state = kept_state
         self._is_new = is_new
@@ -230,9 +230,9 @@ class Archive:
 
     async def _opened(self) -> str | None:
         """The name of the key in the store, which is opened; None where that cannot be."""
-        if self._scope() is None and self.opening is not None:
+        if self.scope is None and self.opening is not None:
             await self.opening()
-        return self._scope()
+        return self.scope
 
     async def _current(self, slug: str) -> Held:
         """The log as it is now: parts that were appended since it was last read are read."""
@@ -299,8 +299,7 @@ class Archive:
             self._held[slug] = held
 
     def _name_of(self, slug: str) -> str | None:
-        scope = self._scope()
-        return None if scope is None else f"{scope}/{quote(slug, safe='')}"
+        return None if self.scope is None else f"{self.scope}/{quote(slug, safe='')}"
 
     def _lock(self, slug: str) -> asyncio.Lock:
         return self._locks.setdefault(slug, asyncio.Lock())

@@ -103,12 +103,15 @@ class SignalAnswers(StoredAnswers):
         self.archive = Archive(
             store,
             max_bytes=max_bytes // ARCHIVE_SHARE,
-            scope=lambda: self.scope,
             kept_look=self._kept_look,
             kept_state=self._kept_state,
             is_new=self._is_new,
             are_alike=self._are_alike,
         )
+
+    def open(self, scope: str) -> None:
+        """Use the store from now on, under the name of the key."""
+        self.scope = self.archive.scope = scope
 
     def set_back(self, seconds: float) -> None:
         """Date all that is in memory earlier by `seconds`: the clock was set back."""

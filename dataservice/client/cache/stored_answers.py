@@ -44,10 +44,6 @@ class StoredAnswers:
         self.scope: str | None = None
         self._noted_days: LRUCache[Resource[Any], None] = LRUCache(MAX_NOTED)
 
-    def open(self, scope: str) -> None:
-        """Use the store from now on, under the name of the key."""
-        self.scope = scope
-
     def in_memory(self, resource: Resource[T]) -> Answer[T] | None:
         """The last known answer in memory, fresh or not, also out of a wider one."""
         answer = self.memory.get(resource)
@@ -59,7 +55,7 @@ class StoredAnswers:
 
     def _narrowed_in_memory(self, resource: Resource[T], known: Answer[T] | None) -> Answer[T] | None:
         """The answer to `resource` out of the best wider one, if that is better than the `known` one."""
-        if resource.family == resource:
+        if resource.family is resource:
             return None
         found: Answer[T] | None = None
         for wide, answer in self.memory.family(resource):

@@ -102,14 +102,10 @@ def newer(known: Quota | None, seen: Quota) -> Quota:
     is_overtaken = is_same and known.remaining < seen.remaining <= known.remaining + IN_FLIGHT
     if is_overtaken and month_of(known.seen_at) == month_of(seen.seen_at):
         return known
-    restarts_on = _restart_day(known, seen) or known.restarts_on
+    began_anew = is_same and seen.remaining > known.remaining + IN_FLIGHT
+    was_seen = began_anew and seen.seen_at - known.seen_at <= RESTART_SEEN_S
+    restarts_on = utc_day(seen.seen_at).day if was_seen else known.restarts_on
     return seen if restarts_on is None else msgspec.structs.replace(seen, restarts_on=restarts_on)
-
-
-def _restart_day(known: Quota, seen: Quota) -> int | None:
-    """The day on which the period began anew between two answers; None if it did not, or nobody looked for days."""
-    has_risen = (known.tier, known.cap) == (seen.tier, seen.cap) and seen.remaining > known.remaining + IN_FLIGHT
-    return utc_day(seen.seen_at).day if has_risen and seen.seen_at - known.seen_at <= RESTART_SEEN_S else None
 
 
 def requests_at_once(known: Quota | None, now: float, *, most: int) -> int:

@@ -146,7 +146,8 @@ class CircuitBreaker:
         self._opened: set[Endpoint] = set()
         """Those that the key was seen to open."""
         self._resources: LRUCache[Resource[Any], OpenBreaker] = LRUCache(MAX_RESOURCES)
-        self._alike = RepeatedFailureGuard()
+        self.alike = RepeatedFailureGuard()
+        """Turns a request away whose turn has come, where too many others ended alike."""
         self._wire: OpenBreaker | None = None
         self.is_wire_open = False
         """Whether the key's tier is known to open the wire."""
@@ -164,10 +165,6 @@ class CircuitBreaker:
             if found is not None and now < found.until:
                 return found.error
         return None
-
-    def turn_away(self, endpoint: Endpoint, now: float) -> DataServiceError | None:
-        """Why a request whose turn has come is not sent after all: too many others ended alike. Each call counts."""
-        return self._alike.turn_away(endpoint, now)
 
     def _of_resource(self, resource: Resource[Any] | None) -> Iterator[OpenBreaker | None]:
         """The breakers that concern one resource; a signal that does not exist has no history either."""
@@ -189,7 +186,7 @@ class CircuitBreaker:
         else:
             self._failed(error, resource, endpoint, now)
         if _says_something_of_others(error):
-            self._alike.note(error, resource, endpoint, now)
+            self.alike.note(error, resource, endpoint, now)
 
     def _failed(self, error: DataServiceError, resource: Resource[Any] | None, endpoint: Endpoint, now: float) -> None:
         """Open the narrowest breaker that an error is about."""
@@ -263,7 +260,7 @@ class CircuitBreaker:
             self._key_opens_others()
         if endpoint is not None:
             self._opened.add(endpoint)
-            self._alike.answered(endpoint)
+            self.alike.answered(endpoint)
         if resource is not None and self._resources:
             self._resources.pop(resource, None)
             if isinstance(resource, HistoryResource):  # where one window is answered, there is such a series
@@ -278,7 +275,7 @@ class CircuitBreaker:
         self._unauthorized_at.clear()
         self._endpoints.clear()
         self._resources.clear()
-        self._alike.reset()
+        self.alike.reset()
 
 
 def _signal_of(resource: Resource[Any] | None) -> Resource[Any] | None:

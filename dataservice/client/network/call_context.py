@@ -23,18 +23,16 @@ class Bound:
         return self.requests >= self.most
 
 
+@dataclass(slots=True, eq=False)
 class Meter:
     """Counts the requests of one call, also of one that fails or goes on after its caller has left.
 
     With a `bound` no request is sent beyond it.
     """
 
-    __slots__ = ("_heir", "bound", "requests")
-
-    def __init__(self, bound: Bound | None = None) -> None:
-        self.requests = 0
-        self.bound = bound
-        self._heir: Meter | None = None
+    bound: Bound | None = None
+    requests: int = 0
+    _heir: Meter | None = None
 
     def add(self, requests: int) -> None:
         """Count so many more; fewer than 0 give back what was counted and never sent."""
@@ -131,7 +129,7 @@ class CallContext:
 
     def begin_exchange(self, now: float) -> None:
         """Its turn has come."""
-        self._used_s, self._sent_at = self.elapsed_s(now), now
+        self._used_s, self._sent_at = self.deadline_s - self.left_s(now), now
 
     def end_exchange(self, now: float) -> None:
         """It waits again."""

@@ -43,19 +43,17 @@ _AS_SENT = re.compile("[A-Za-z0-9/?&=%+._~:,-]*").fullmatch
 """Targets that need no further escapes."""
 
 
+@dataclass(slots=True)
 class SendWatch:
     """A watch on a request: whether it was sent, as far as is known, and over which kind of connection."""
 
-    __slots__ = ("is_reused", "latency_s", "sent_at", "was_sent")
-
-    def __init__(self) -> None:
-        self.was_sent = False
-        """Whether the service may have taken it."""
-        self.sent_at = 0.0
-        self.latency_s: float | None = None
-        """From when it was sent to the first of the answer."""
-        self.is_reused = False
-        """Whether it goes over a connection that was idle before, which the service may just have closed."""
+    was_sent: bool = False
+    """Whether the service may have taken it."""
+    sent_at: float = 0.0
+    latency_s: float | None = None
+    """From when it was sent to the first of the answer."""
+    is_reused: bool = False
+    """Whether it goes over a connection that was idle before, which the service may just have closed."""
 
 
 _watch: ContextVar[SendWatch | None] = ContextVar("_watch", default=None)

@@ -173,7 +173,7 @@ class RequestSender:
             self._limit()  # a month may have ended since the last answer
         if (arrival := context.arrival) is None:
             arrival = context.arrival = self._limiter.arrive()
-            if self._concurrency.is_opening:
+            if self._concurrency.is_opening and self._limiter.under_way >= self._limiter.places:
                 self._prepare()
         exchange = await self._in_turn(request, context, arrival)
         await self._next_has_left()
@@ -193,7 +193,8 @@ class RequestSender:
             try:
                 await self.pacer.turn()
                 now = self._clock()
-                if refusal := self._refusal(request, context, now) or self._breaker.turn_away(request.endpoint, now):
+                guard = self._breaker.alike
+                if refusal := self._refusal(request, context, now) or guard.turn_away(request.endpoint, now):
                     raise refusal
                 if ticket is not None:
                     counted, ticket = ticket, None
@@ -208,8 +209,7 @@ class RequestSender:
 
     def _prepare(self) -> None:
         """Open a connection for a call that waits until the first answers tell how many may be under way."""
-        is_waiting = self._limiter.under_way >= self._limiter.places
-        if is_waiting and self._prepared < self._concurrency.most:
+        if self._prepared < self._concurrency.most:
             self._prepared += 1
             self._transport.prepare()
 
@@ -253,8 +253,9 @@ class RequestSender:
             self._reckoning.lost((ticket, context.meter))
         elif exchange.spent:
             self._reckoning.answered(exchange.quota.remaining if exchange.quota else None)
-        if not self._sent:
-            self._settle()
+        for uncounted, meter in () if self._sent else self._reckoning.settle():
+            meter.add(-1)
+            self._usage.give_back(uncounted)
         self._heed(exchange, sent_at=now, now=ended_at)
         self._record(exchange, request, context, ticket, ended_at)  # before the limiter lets the next one pass
         return exchange
@@ -263,12 +264,6 @@ class RequestSender:
         """Return whether an answer shows that the description was not counted, which is no endpoint."""
         known = self._usage.last_told
         return known is None or quota is None or quota.remaining >= known.remaining
-
-    def _settle(self) -> None:
-        """Give back what the service did not count after all."""
-        for ticket, meter in self._reckoning.settle():
-            meter.add(-1)
-            self._usage.give_back(ticket)
 
     def _heed(self, exchange: Exchange, *, sent_at: float, now: float) -> None:
         """Learn from an exchange how soon after each other the service takes requests."""

@@ -8,6 +8,7 @@ import time
 import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import KW_ONLY, dataclass
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 
@@ -132,49 +133,30 @@ PRODUCT = "dataservice-addin"
 _logger = logging.getLogger("dataservice.client")
 
 
+@dataclass(slots=True)
 class Exchange:
     """What one request led to: the body of a 200, or a failure; and the quota, where the answer told it."""
 
-    __slots__ = (
-        "answer",
-        "is_doubtful",
-        "is_unanswered",
-        "latency_s",
-        "outcome",
-        "quota",
-        "spent",
-        "wait_s",
-        "were_all_taken",
-    )
+    outcome: bytes | Failure
+    quota: Quota | None = None
+    _: KW_ONLY
+    spent: bool
+    """Whether it counts against the month: every answer does, but not to a refused key or when all is spent.
 
-    def __init__(
-        self,
-        outcome: bytes | Failure,
-        quota: Quota | None = None,
-        *,
-        spent: bool,
-        wait_s: float | None = None,
-        answer: Body | None = None,
-    ) -> None:
-        self.outcome = outcome
-        self.answer = answer
-        """What was received, whatever its status, if that was received whole."""
-        self.quota = quota
-        self.is_unanswered = False
-        """Whether the connection ended before the first byte of an answer."""
-        self.is_doubtful = False
-        """Whether that was one that had served others: then it had most likely been closed before."""
-        self.latency_s: float | None = None
-        """From the request to the first of the answer, where the transport tells."""
-        self.were_all_taken = False
-        """Whether all places were taken then."""
-        self.wait_s = wait_s
-        """How long nothing more may be sent, where an answer says so."""
-        self.spent = spent
-        """Whether it counts against the month: every answer does, but not to a refused key or when all is spent.
-
-        So does a request that left and whose answer was lost: the service most likely counted it.
-        """
+    So does a request that left and whose answer was lost: the service most likely counted it.
+    """
+    wait_s: float | None = None
+    """How long nothing more may be sent, where an answer says so."""
+    answer: Body | None = None
+    """What was received, whatever its status, if that was received whole."""
+    is_unanswered: bool = False
+    """Whether the connection ended before the first byte of an answer."""
+    is_doubtful: bool = False
+    """Whether that was one that had served others: then it had most likely been closed before."""
+    latency_s: float | None = None
+    """From the request to the first of the answer, where the transport tells."""
+    were_all_taken: bool = False
+    """Whether all places were taken then."""
 
 
 GOOD = frozenset({httpx.codes.OK, httpx.codes.NO_CONTENT, httpx.codes.PARTIAL_CONTENT})
@@ -226,9 +208,8 @@ class Transport:
             with FairTimeout(within_s):
                 return await self._exchange(request, now, watch, within_s)
         except Exception as error:  # noqa: BLE001 - whatever a transport raises, the client raises only its own errors
-            exchange = Exchange(failed_exchange(request, error), spent=watch.was_sent)
-            exchange.is_unanswered = isinstance(error, NoAnswerError)
-            return exchange
+            is_unanswered = isinstance(error, NoAnswerError)
+            return Exchange(failed_exchange(request, error), spent=watch.was_sent, is_unanswered=is_unanswered)
 
     async def _exchange(self, request: Request, now: float, watch: SendWatch, within_s: float) -> Exchange:
         # The whole exchange is timed by its caller; only a connection that is not accepted is given up sooner.

@@ -40,12 +40,7 @@ from dataservice.errors import DataServiceError, MalformedAnswerError, NotFoundE
 from dataservice.models import Signal
 
 
-async def fetch_detail(tools: FetchTools, resource: SignalResource, context: CallContext) -> Answer[SignalDetail]:
-    """The detail of a signal after as many requests as it takes."""
-    return await _DetailFetch(tools, resource, context).run()
-
-
-class _DetailFetch:
+class DetailFetch:
     """One call for the detail of a signal."""
 
     def __init__(self, tools: FetchTools, resource: SignalResource, context: CallContext) -> None:
@@ -60,7 +55,7 @@ class _DetailFetch:
         return self._tools.evidence.now
 
     async def run(self) -> Answer[SignalDetail]:
-        """Fetch it, compare it with what windows told, and keep what is to be shown."""
+        """The detail after as many requests as it takes, compared with what windows told, and kept as it is shown."""
         value, payload = await (self._detail_or_window() if self._resource.may_be_refused else self._detail())
         if self._cache.holds_windows(self._slug):
             await self._check_windows(value)
@@ -150,9 +145,10 @@ class _DetailFetch:
 
     async def _relied_on(self, detail: SignalDetail, payload: bytes) -> tuple[SignalDetail, bytes]:
         """A sparse detail that just arrived, without a history that leaves out known days, or may do so."""
-        known = self._cache.history_without_detail(self._slug)
-        if known.spans or detail_may_be_thin(detail.history, self._seen):  # else no look into the store
-            known = await self._cache.history_at_hand(self._slug, self._tools.clock())
+        is_seen_otherwise = self._cache.history_without_detail(self._slug).spans
+        if not is_seen_otherwise and not detail_may_be_thin(detail.history, self._seen):
+            return detail, payload  # without a look into the store
+        known = await self._cache.history_at_hand(self._slug, self._tools.clock())
         if leaves_out(detail.history, known.observations):
             await self._tools.distrust_details()
             value = newest_alone(detail)

@@ -168,9 +168,10 @@ async def test_a_stale_entry_is_read_once_and_still_shown_where_the_service_fail
 HOUSE = Path(__file__).parents[3]
 PACKAGES = tuple(f"{HOUSE / package}/" for package in ("addin", "udfs", "dataservice"))
 MOST_LOOKS = 3
-WAYS = [("memory", 62, 286), ("file", 64, 305)]
+WAYS = [("memory", 61, 261), ("file", 63, 281)]
 """Where answers are kept, and the most files and functions of a call that was never asked, once the client is warm.
 
+Another client of the process has asked it before, so that what is worked out once a process does not count.
 Comprehensions are no functions.
 """
 
@@ -204,6 +205,8 @@ def passed_functions(found):
 async def test_the_way_of_one_cold_signal_becomes_no_longer(service, tmp_path, kept, files, functions):
     store = CountingFile(tmp_path / "cache.sqlite") if kept == "file" else None
     passed = set()
+    async with AsyncClient(service.url, service.key) as other:
+        await Session(other).answer([Call("SIGNAL", ["us-cpi"])])
     async with AsyncClient(service.url, service.key, store=store) as client:
         await client.signals()
         session = Session(client)

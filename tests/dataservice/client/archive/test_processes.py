@@ -28,7 +28,7 @@ def archive_in(path: str | Path) -> tuple[Archive, SqliteStore]:
         return Vintages.nothing()
 
     store = ResilientStore(kept := SqliteStore(path))
-    return Archive(store, max_bytes=10**6, scope=lambda: "key", kept_look=none, kept_state=nothing), kept
+    return Archive(store, max_bytes=10**6, scope="key", kept_look=none, kept_state=nothing), kept
 
 
 async def look_at_every_other_moment(path: str, who: int) -> None:
