@@ -178,11 +178,10 @@ class ResourceReader:
         )
 
     async def _answer(self, resource: Resource[T], known_miss: Miss[T] | None, meter: Meter) -> Answer[T]:
-        known, has_looked = await self._looked_up(resource, known_miss)
+        known, has_looked = (known_miss.last_known, True) if known_miss else await self._looked_up(resource)
         if known_miss is None and known is not None and known.is_fresh(self._clock()):
             return known
-        brought = await self._brought_by_wider(resource, known, meter)
-        if brought is not None:
+        if known is not None and (brought := await self._brought_by_wider(resource, meter)) is not None:
             return brought
         context = self.context(resource, meter, has_value=known is not None)
         is_doubtful = known is None and self._cache.in_memory(CATALOGUE) is None and hasattr(resource, "slug")
@@ -218,21 +217,19 @@ class ResourceReader:
             raise failed
         return replace(last_known.stale(failed.afresh()), requests=context.meter.requests)
 
-    async def _looked_up(self, resource: Resource[T], known_miss: Miss[T] | None) -> tuple[Answer[T] | None, bool]:
+    async def _looked_up(self, resource: Resource[T]) -> tuple[Answer[T] | None, bool]:
         """Return what any cache knows of it, and whether the store needs no look for the detail of a history's signal.
 
         It has just been looked for, or it is no history.
         """
-        if known_miss is not None:
-            return known_miss.last_known, True
         asked: Resource[Any] = resource
         looks = self._cache.looks_at_detail(asked.slug) if isinstance(asked, HistoryResource) else 0
         known = await self._cache.last_known(resource, self._clock())
         return known, not isinstance(asked, HistoryResource) or self._cache.looks_at_detail(asked.slug) > looks
 
-    async def _brought_by_wider(self, resource: Resource[T], known: Answer[T] | None, meter: Meter) -> Answer[T] | None:
+    async def _brought_by_wider(self, resource: Resource[T], meter: Meter) -> Answer[T] | None:
         """The fresh answer out of a complete wider list, which is asked for again instead: one request for all."""
-        wide = None if known is None else self._cache.complete_wider(resource, self._clock())
+        wide = self._cache.complete_wider(resource, self._clock())
         if wide is None:
             return None
         with suppress(DataServiceError):

@@ -203,10 +203,6 @@ class SignalAnswers(StoredAnswers):
             return await self.history(slug, now)
         return self._united(slug, held, self.memory.get(SignalResource(slug)))
 
-    def holds_windows(self, slug: str) -> bool:
-        """Return whether anything that was pulled of a signal's past is in memory."""
-        return self._histories.held(slug) is not None
-
     def history_without_detail(self, slug: str) -> History:
         """What was pulled of a signal's past, as far as it is in memory, without what its detail says."""
         return self._histories.held(slug) or History.nothing()

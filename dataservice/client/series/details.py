@@ -15,6 +15,7 @@ from dataservice.client.cache.codec import pack
 from dataservice.client.cache.notes.window_only import DetailState, in_place_of_detail
 from dataservice.client.cache.recent import newest_alone, settled, with_history
 from dataservice.client.cache.sources import agreement
+from dataservice.client.cache.spans import History
 from dataservice.client.contract import decode
 from dataservice.client.contract.aliases import is_alias, is_named
 from dataservice.client.contract.completeness.density import (
@@ -25,7 +26,7 @@ from dataservice.client.contract.completeness.density import (
     is_sparse,
     same_days,
 )
-from dataservice.client.contract.completeness.evidence import Evidence, Evidences
+from dataservice.client.contract.completeness.evidence import Evidences
 from dataservice.client.contract.completeness.sources import Agreement
 from dataservice.client.contract.completeness.thinning import leaves_out, tells_alike
 from dataservice.client.contract.requests import HISTORY_LIMIT, first_request
@@ -50,19 +51,16 @@ class DetailFetch:
         self._slug = resource.slug
         self._context = context
 
-    @property
-    def _seen(self) -> Evidence:
-        return self._tools.evidence.now
-
     async def run(self) -> Answer[SignalDetail]:
         """The detail after as many requests as it takes, compared with what windows told, and kept as it is shown."""
         value, payload = await (self._detail_or_window() if self._resource.may_be_refused else self._detail())
-        if self._cache.holds_windows(self._slug):
-            await self._check_windows(value)
+        if (told := self._cache.history_without_detail(self._slug)).spans:
+            await self._check_windows(value, told)
         if is_sparse(value.history):
-            value, payload = await self._relied_on(value, payload)
+            if told.spans or detail_may_be_thin(value.history, self._tools.evidence.now):
+                value, payload = await self._relied_on(value, payload)
         else:
-            self._tools.evidence.now = after_detail(self._seen, value.history)
+            self._tools.evidence.now = after_detail(self._tools.evidence.now, value.history)
         if self._cache.sources.is_apart(self._slug):
             value = await self._of_windows(value)  # it is kept as it came: others compare it with windows
         ending = self._context.hand_over
@@ -91,7 +89,7 @@ class DetailFetch:
             try:
                 found = await self._detail()
             except NotFoundError:
-                state = await notes.state(slug, now(), rules, others_have=self._seen.details_of_dots)
+                state = await notes.state(slug, now(), rules, others_have=self._tools.evidence.now.details_of_dots)
                 signal = None if state is DetailState.ANSWERED else listed_as(slug, await self._listed())
                 if signal is None:
                     await self._note_gone(state)
@@ -99,7 +97,7 @@ class DetailFetch:
                 self._tools.sender.pardon(first_request(self._resource), self._context)
             else:
                 await notes.answered(slug, now())
-                if not self._seen.details_of_dots:
+                if not self._tools.evidence.now.details_of_dots:
                     await self._tools.note(details_of_dots=True)
                 return found
         try:
@@ -145,9 +143,6 @@ class DetailFetch:
 
     async def _relied_on(self, detail: SignalDetail, payload: bytes) -> tuple[SignalDetail, bytes]:
         """A sparse detail that just arrived, without a history that leaves out known days, or may do so."""
-        is_seen_otherwise = self._cache.history_without_detail(self._slug).spans
-        if not is_seen_otherwise and not detail_may_be_thin(detail.history, self._seen):
-            return detail, payload  # without a look into the store
         known = await self._cache.history_at_hand(self._slug, self._tools.clock())
         if leaves_out(detail.history, known.observations):
             await self._tools.distrust_details()
@@ -155,17 +150,16 @@ class DetailFetch:
         elif tells_alike(detail.history, known.observations):
             value = detail
         else:
-            value = self._tools.details.relied_on(detail, self._seen)
+            value = self._tools.details.relied_on(detail, self._tools.evidence.now)
         return (detail, payload) if value is detail else (value, pack(value))
 
-    async def _check_windows(self, detail: SignalDetail) -> None:
+    async def _check_windows(self, detail: SignalDetail, known: History) -> None:
         """Forget what windows told whose rows stand on other days than those of a detail, if shorter ones tell others.
 
         A service that puts rows at the start of their period does so in long windows alone; what stands on other days
         in all of them is another source.
         """
-        known, recent = self._cache.history_without_detail(self._slug), detail.history
-        told = known.observations
+        recent, told = detail.history, known.observations
         is_compared = self._cache.sources.is_known(self._slug)
         if is_compared or not (is_sparse(recent) and is_sparse(told) and are_moved(told, recent)):
             return
