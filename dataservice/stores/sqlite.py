@@ -167,9 +167,9 @@ class SqliteStore:
         given = {"name": name, "owner": owner, "until": now + ttl_s, "now": now, "skew_s": CLOCK_SKEW_S}
 
         def work(db: sqlite3.Connection) -> Claim:
-            granted = db.execute(sql.LEASE, given).rowcount == 1
-            row = db.execute(sql.FETCHED_AT, (name,)).fetchone()
-            return Claim(granted, None if row is None else row[0])
+            granted = db.execute(sql.LEASE, given).fetchone()
+            row = granted or db.execute(sql.FETCHED_AT, (name,)).fetchone()
+            return Claim(granted is not None, None if row is None else row[0])
 
         return await self._queue.run(work)
 

@@ -93,7 +93,8 @@ class UsageTracker:
         self._saved_at = float("-inf")
         self._one_at_a_time = asyncio.Lock()
         self._counting: asyncio.Task[None] | None = None
-        """Adds to the store's counter what is counted until it begins."""
+        """Adds to the store's counter what is counted until it begins, after the one before it."""
+        self._counted_last = asyncio.Lock()
         self._probed_on = ""
         self.sent = 0
 
@@ -156,7 +157,7 @@ class UsageTracker:
     async def counted(self) -> Ticket:
         """The right to send one request where there is no budget; whoever does not send it gives it back.
 
-        Those that are counted at one moment are added to the store's counter together.
+        Those that come while others are counted are added to the store's counter together.
         """
         month = month_of(self._clock())
         ticket = Ticket(0, month)
@@ -174,9 +175,9 @@ class UsageTracker:
         return ticket
 
     async def _count_together(self, month: str) -> None:
-        await asyncio.sleep(0)
-        self._counting = None  # who comes from now on waits for the next one
-        await self._add(_used(month), 0)
+        async with self._counted_last:
+            self._counting = None  # who comes from now on waits for the next one
+            await self._add(_used(month), 0)
 
     @asynccontextmanager
     async def admitted(self, *, until: float) -> AsyncIterator[Ticket]:

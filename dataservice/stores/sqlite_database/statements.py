@@ -54,6 +54,7 @@ LEASE = """
 INSERT INTO leases VALUES (:name, :owner, :until) ON CONFLICT (name) DO UPDATE
 SET owner = :owner, expires_at = :until
 WHERE owner = :owner OR expires_at <= :now OR expires_at > :until + :skew_s
+RETURNING (SELECT fetched_at FROM entries WHERE name = :name)
 """
 
 RELEASE = "DELETE FROM leases WHERE name = ? AND owner = ?"
