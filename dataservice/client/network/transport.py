@@ -8,9 +8,11 @@ import time
 import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
 
 import httpx
 
@@ -31,6 +33,9 @@ from dataservice.client.pacing.pacer import told_wait_s
 from dataservice.errors import MalformedAnswerError
 from dataservice.fair_timeout import FairTimeout
 
+if TYPE_CHECKING:
+    from zlib import _Decompress as _Stream
+
 ACCEPTED = "gzip, deflate"
 """The packings that can be unpacked step by step with nothing but the standard library."""
 
@@ -46,18 +51,29 @@ async def read_body(arrival: Arrival, max_bytes: int) -> bytes:
     packing = arrival.headers.get("content-encoding", "identity").strip().lower() or "identity"
     if packing not in {"identity", *_WBITS}:
         raise MalformedAnswerError("an answer that cannot be unpacked")
-    unpack = None if packing == "identity" else Unpacking(_WBITS[packing], max_bytes)
+    stream = None if packing == "identity" else zlib.decompressobj(_WBITS[packing])
     parts: list[bytes] = []
-    size = 0
-    while raw := await arrival.more():
-        part = raw if unpack is None else unpack.more(raw)
-        size += len(part)
-        if size > max_bytes:
-            raise _too_large(max_bytes)
+    left = max_bytes
+    while part := await arrival.more():
+        if stream is not None:
+            stream, part = _unpacked(stream, part, left + 1, may_lack_header=packing == "deflate" and not parts)
+        left -= len(part)
+        if left < 0:
+            raise MalformedAnswerError(f"an answer of more than {max_bytes:,} bytes, the limit max_answer_bytes")
         parts.append(part)
-    if unpack is not None and not unpack.complete:
+    if stream is not None and parts and not stream.eof:
         raise MalformedAnswerError("an answer that ends too early")
     return b"".join(parts).removeprefix(BOM_UTF8)  # JSON has none, but some servers write one
+
+
+def _unpacked(stream: _Stream, raw: bytes, most: int, *, may_lack_header: bool) -> tuple[_Stream, bytes]:
+    """What the next packed bytes unpack to, `most` of it at most, and the stream that the next ones belong to."""
+    if stream.eof:
+        return stream, b""  # what follows the end is no part of the answer
+    for each in (stream, zlib.decompressobj(-zlib.MAX_WBITS)) if may_lack_header else (stream,):
+        with suppress(zlib.error):
+            return each, each.decompress(raw, most)
+    raise MalformedAnswerError("an answer that cannot be unpacked")
 
 
 def in_utf8(body: bytes, headers: Mapping[str, str]) -> bytes:
@@ -74,49 +90,6 @@ def in_utf8(body: bytes, headers: Mapping[str, str]) -> bytes:
     except (LookupError, UnicodeError):
         tells_itself = 0 in body[:4] or body.startswith((BOM_UTF16_BE, BOM_UTF16_LE))
         return body if tells_itself else body.decode(errors="replace").encode()
-
-
-class Unpacking:
-    """Unpacks a stream piece by piece, and at most `max_bytes` of it in all."""
-
-    def __init__(self, wbits: int, max_bytes: int) -> None:
-        self._wbits = wbits
-        self._max_bytes = max_bytes
-        self._left = max_bytes
-        self._stream = zlib.decompressobj(wbits)
-        self._began = False
-
-    @property
-    def complete(self) -> bool:
-        """Return whether the packed stream has reached its end; one that never began is complete, too."""
-        return self._stream.eof or not self._began
-
-    def more(self, raw: bytes) -> bytes:
-        """Return what the next packed bytes unpack to."""
-        if not raw or self._stream.eof:
-            return b""  # what follows the end is no part of the answer
-        try:
-            part = self._unpacked(raw)
-        except zlib.error:
-            raise MalformedAnswerError("an answer that cannot be unpacked") from None
-        self._began = True
-        self._left -= len(part)
-        if self._left < 0:
-            raise _too_large(self._max_bytes)
-        return part
-
-    def _unpacked(self, raw: bytes) -> bytes:
-        try:
-            return self._stream.decompress(raw, self._left + 1)
-        except zlib.error:
-            if self._began or self._wbits != zlib.MAX_WBITS:
-                raise
-            self._stream = zlib.decompressobj(-zlib.MAX_WBITS)  # some servers send deflate without its header
-            return self._stream.decompress(raw, self._left + 1)
-
-
-def _too_large(max_bytes: int) -> MalformedAnswerError:
-    return MalformedAnswerError(f"an answer of more than {max_bytes:,} bytes, the limit max_answer_bytes")
 
 
 MAX_CONNECTIONS = 64
