@@ -12,15 +12,17 @@ from cachetools import LRUCache
 from msgspec.structs import replace
 
 from dataservice.client.cache.answer import Answer, Miss, Source
-from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence, Evidences
 from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.requests import first_request
-from dataservice.client.contract.resources import CatalogueResource, HistoryResource, Resource
+from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
 from dataservice.client.contract.results import Catalogue
-from dataservice.client.fetch import Fetcher
+from dataservice.client.lists import fetch_list
 from dataservice.client.network.call_context import CallContext, Meter, RetryPolicy
 from dataservice.client.network.sender import RequestSender
+from dataservice.client.series.details import DetailFetch
+from dataservice.client.series.histories import fetch_history
 from dataservice.client.series.tools import FetchTools
 from dataservice.client.single_flight import FetchLock, SingleFlight
 from dataservice.client.unknown_names import CatalogueCheck, RampUp, UnknownNames
@@ -41,8 +43,6 @@ RETRY_WITH_VALUE_S = 1.0
 MAX_LAST_ERRORS = 10_000  # one a resource; the least recently met are dropped first
 
 _logger = logging.getLogger("dataservice.client")
-
-CATALOGUE = CatalogueResource()
 
 LISTED_S = 3_600.0
 """A catalogue of the last hour settles which names exist; a new signal is found in the next one."""
@@ -76,16 +76,14 @@ class ResourceReader:
         self._unknown_names = unknown_names
         self._ramp_up = ramp_up
         self.evidence = Evidences(evidence)
-        self._fetcher = Fetcher(
-            FetchTools(
-                sender=sender,
-                cache=cache,
-                read=self._read_within,
-                learn=learn,
-                clock=clock,
-                max_pages=max_pages,
-                evidence=self.evidence,
-            )
+        self._tools = FetchTools(
+            sender=sender,
+            cache=cache,
+            read=self._read_within,
+            learn=learn,
+            clock=clock,
+            max_pages=max_pages,
+            evidence=self.evidence,
         )
         self._deadline_s = deadline_s
         self._policy = RetryPolicy(deadline_s)
@@ -266,5 +264,12 @@ class ResourceReader:
             if found is not None and found.is_fresh(now):
                 return found
             self._check_missing(resource)
-        answer = await self._fetcher.fetch(resource, context)
+        asked: Resource[Any] = resource
+        match asked:
+            case SignalResource():
+                answer: Answer[Any] = await DetailFetch(self._tools, asked, context).run()
+            case HistoryResource():
+                answer = await fetch_history(self._tools, asked, context)
+            case _:
+                answer = await fetch_list(self._tools, asked, context)
         return replace(answer, source=Source.NETWORK, requests=context.meter.requests)
