@@ -175,9 +175,10 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
         found = await observed_as_of(slug, at, vintage, with_previous=name in NEEDS_PREVIOUS)
         return _field_of(found, name, slug)
     try:
-        if not await fresh_detail(slug) and (told := await _told_beside(slug, name, at, today, vintage)) is not MORE:
+        answer = await fresh_detail(slug)
+        if answer is None and (told := await _told_beside(slug, name, at, today, vintage)) is not MORE:
             return told
-        answer = await need_detail(slug)
+        answer = answer or await need_detail(slug)
     except DataServiceError:
         if (told := await _told_beside(slug, name, at, today, vintage, is_last_known=True)) is MORE:
             raise

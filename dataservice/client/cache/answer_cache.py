@@ -246,7 +246,7 @@ class AnswerCache(SignalAnswers):
         if fetched_at is None:
             return False
         if isinstance(resource, HistoryResource):
-            return fetched_at != self._histories.kept_at(resource.slug)
+            return fetched_at != self._histories.kept_at.get(resource.slug)
         return known is None or fetched_at > known.fetched_at
 
     async def after_failure(self, resource: Resource[T], known: Answer[T] | None, now: float) -> Answer[T] | None:

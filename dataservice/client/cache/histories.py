@@ -48,7 +48,7 @@ class Histories:
         self._purged = purged
         self._name_of = name_of
         self._held: LRUCache[str, History] = LRUCache(max_bytes, getsizeof=_size)
-        self._kept_at: LRUCache[str, float] = LRUCache(MAX_REVISED)
+        self.kept_at: LRUCache[str, float] = LRUCache(MAX_REVISED)
         """The time of the entry that was last seen in the store: it tells whether another process replaced it."""
         self.revised: LRUCache[str, float] = LRUCache(MAX_REVISED)
 
@@ -64,18 +64,14 @@ class Histories:
         history = self._held[slug]
         return history if history.not_before == self._not_before() else self.hold(slug, history)
 
-    def kept_at(self, slug: str) -> float | None:
-        """The time of the entry in the store as this process saw it last."""
-        return self._kept_at.get(slug)
-
     async def load(self, slug: str) -> History:
         """The history in the store; the one in memory where the store has none, or fails."""
         name = self._name_of(slug)
         kept = None if name is None else await self._store.get(name)
         if kept is None:
-            self._kept_at.pop(slug, None)
+            self.kept_at.pop(slug, None)
             return self.held(slug) or History.nothing()
-        self._kept_at[slug] = kept.fetched_at  # the next one takes its place, whatever it is
+        self.kept_at[slug] = kept.fetched_at  # the next one takes its place, whatever it is
         resource = HistoryResource(slug)
         if not (
             self._purged.hides(resource, kept.fetched_at)
@@ -111,15 +107,15 @@ class Histories:
         """
         name, payload = self._name_of(slug), b""
         for _ in range(ATTEMPTS):
-            before = self._kept_at.get(slug)
+            before = self.kept_at.get(slug)
             kept_at = now if before is None else max(now, math.nextafter(before, math.inf))  # no two have one time
             payload = pack_history(change(history))
             if name is None:
                 break
             if await self._store.replace(name, Entry(payload, kept_at), before):
-                self._kept_at[slug] = kept_at
+                self.kept_at[slug] = kept_at
                 break
-            self._kept_at.pop(slug, None)
+            self.kept_at.pop(slug, None)
             history = (await self.load(slug)).dated(now)
         return self.hold(slug, unpack_history(payload))
 
@@ -136,12 +132,12 @@ class Histories:
     def drop(self, slug: str) -> None:
         """Forget what is in memory of one signal."""
         self._held.pop(slug, None)
-        self._kept_at.pop(slug, None)
+        self.kept_at.pop(slug, None)
 
     def clear(self) -> None:
         """Forget what is in memory."""
         self._held.clear()
-        self._kept_at.clear()
+        self.kept_at.clear()
 
     def move(self, seconds: float) -> None:
         """Date all histories in memory later by `seconds`: the clock was set."""

@@ -162,10 +162,10 @@ class SignalAnswers(StoredAnswers):
 
         A `detail` that was just looked up is not looked up again.
         """
-        before = self._histories.kept_at(slug)
+        before = self._histories.kept_at.get(slug)
         history = await self._histories.renewed(slug, now)
         self._notes_of(slug).history_at = now
-        if self._histories.kept_at(slug) != before:  # another process pulled: cut all windows from the same history
+        if self._histories.kept_at.get(slug) != before:  # another process pulled: cut all windows from the same history
             self.memory.drop_family(windows_of(slug))
         return self._united(slug, history, detail or await self._detail(slug, now))
 
@@ -404,7 +404,7 @@ class SignalAnswers(StoredAnswers):
 
     def _is_new(self, slug: str) -> bool:
         """Whether the store was found to have no answer about a signal."""
-        return self._noted(slug).is_unkept and self._histories.kept_at(slug) is None
+        return self._noted(slug).is_unkept and self._histories.kept_at.get(slug) is None
 
     async def _kept_state(self, slug: str) -> Vintages:
         """What the kept answers about a signal say of it; no look into the store where it is known to have none."""

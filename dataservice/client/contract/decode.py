@@ -23,7 +23,7 @@ from dataservice.client.contract.forms import (
     signal_in,
     times_in,
 )
-from dataservice.client.contract.records import record_in, records_in
+from dataservice.client.contract.records import mended, records_in
 from dataservice.client.contract.results import SignalDetail
 from dataservice.client.contract.times import order_of_days
 from dataservice.errors import DataServiceError, MalformedAnswerError
@@ -191,7 +191,9 @@ def signal_detail(body: bytes, day_first: bool | None = None) -> SignalDetail:
     found = fields.pop("latest", None)
     if isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict):
         found = found[0]
-    signal = record_in(fields, Signal)
+    signal, problem = mended(fields, Signal)
+    if signal is None:
+        raise MalformedAnswerError(f"not a Signal: {problem}")
     if found is None or found == {}:
         return SignalDetail(signal, _newest(history), history)
     for row in (read[-1], read[0]) if read else ():

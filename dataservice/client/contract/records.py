@@ -67,7 +67,7 @@ def records_in(raw: Sequence[Any], kind: type[R]) -> tuple[tuple[R, ...], str]:
     records: list[R] = []
     problems: list[str] = []
     for each in raw:
-        record, problem = _mended(each, kind)
+        record, problem = mended(each, kind)
         problems += [problem] if problem else []
         records += [] if record is None else [record]
     if raw and not records:
@@ -110,16 +110,8 @@ def _beside_name(kind: type[Record]) -> frozenset[str]:
     return frozenset(kind.field_names()) - {"slug", "id"}
 
 
-def record_in(raw: Any, kind: type[R]) -> R:
-    """One record; raises `MalformedAnswerError` where it is none."""
-    record, problem = _mended(raw, kind)
-    if record is None:
-        raise MalformedAnswerError(f"not a {kind.__name__}: {problem}")
-    return record
-
-
-def _mended(raw: Any, kind: type[R]) -> tuple[R | None, str]:
-    """The record with the fields that are no such values as they were told, and what was wrong first."""
+def mended(raw: Any, kind: type[R]) -> tuple[R | None, str]:
+    """One record with the fields that are no such values as they were told, and what was wrong first; None for none."""
     if not isinstance(raw, dict):
         return None, "not an object"
     fields, problem, odd = dict(raw), "", dict[str, Any]()

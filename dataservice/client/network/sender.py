@@ -231,7 +231,7 @@ class RequestSender:
         context.begin_exchange(now)
         were_all_taken = self._limiter.under_way >= self._limiter.places
         self._sent += 1
-        can_be_reckoned = self._reckoning.has_begun
+        can_be_reckoned = self._reckoning.base is not None
         try:
             exchange = await self._transport.send(request, now, watch, within_s=context.left_s(now))
             if request.endpoint is Endpoint.DESCRIPTION:

@@ -46,7 +46,8 @@ CHECK_DAYS = (14, 62)
 
 def is_sparse(found: Observations) -> bool:
     """Return whether rows are more than a day apart for most of the time."""
-    return _step_of(found) >= SPARSE_DAYS
+    step = _step(valued_days(found)) if found.lacks_values else of_axis(_step_of_times, found.times)
+    return step >= SPARSE_DAYS
 
 
 def detail_may_be_thin(recent: Observations, seen: Evidence) -> bool:
@@ -128,10 +129,6 @@ def _days(times: Times) -> NDArray[np.datetime64]:
     days = (times.view(np.int64) // DAY_US).view("datetime64[D]")
     is_another = days[1:] != days[:-1]  # they are in order
     return days if is_another.all() else np.concatenate((days[:1], days[1:][is_another]))
-
-
-def _step_of(found: Observations) -> float:
-    return _step(valued_days(found)) if found.lacks_values else of_axis(_step_of_times, found.times)
 
 
 def _step_of_times(times: Times) -> float:
