@@ -87,10 +87,12 @@ class Batch:
             missing = self._missing(asking)
             if self._gate and not await self._is_let_through(self._gate, [q for q in missing if q.may_fetch]):
                 missing = self._missing(asking)
-            self._askers = WaitIndex(asking, missing)
+            undecided = [question for question in missing if question.instead_of is not None]
+            if undecided or self.follower is not None:
+                self._askers = WaitIndex(asking, missing)
             for part in await in_order([question for question in missing if question.instead_of is None]):
                 await side_by_side(self._ask, part)
-            if undecided := [question for question in missing if question.instead_of is not None]:
+            if undecided:
                 await self._decide(undecided)
             await next_turn()  # other tasks go first before each turn of a function with much to do
             self._not_in_memory.clear()
