@@ -189,11 +189,19 @@ class ResourceReader:
     async def _fetched(
         self, resource: Resource[T], context: CallContext, known: Answer[T] | None, *, has_looked: bool
     ) -> Answer[T]:
-        """The answer of the service; what was `known` before where there is none, with the reason."""
+        """The answer of the service; what was `known` before where there is none, with the reason.
+
+        It is cancelled from outside if something on the way does not mind the deadline.
+        """
+        limit_s = self._deadline_s + DEADLINE_GRACE_S
+        fetch = partial(self._fetch, resource, context, has_looked=has_looked)
         try:
             self._sender.check(first_request(resource), context)
             self._check_missing(resource)
-            answer = await self._within_deadline(resource, context, known, has_looked=has_looked)
+            with FairTimeout(limit_s, left_s=lambda: limit_s - context.progress.ago_s()):
+                answer = await self._fetch_lock.fetch(resource, context, known, fetch)
+        except TimeoutError:
+            failed = self._sender.late(first_request(resource), context)
         except DataServiceError as error:
             failed = error
         except Exception as error:
@@ -240,18 +248,6 @@ class ResourceReader:
         if self._cache.missing.holds(resource, self._clock()):
             request = first_request(resource)
             raise NotFoundError(f"no {request.subject or request.path}", status=404, path=request.path)
-
-    async def _within_deadline(
-        self, resource: Resource[T], context: CallContext, known: Answer[T] | None, *, has_looked: bool
-    ) -> Answer[T]:
-        """The answer; cancelled from outside if something on the way does not mind the deadline."""
-        limit_s = self._deadline_s + DEADLINE_GRACE_S
-        fetch = partial(self._fetch, resource, context, has_looked=has_looked)
-        try:
-            with FairTimeout(limit_s, left_s=lambda: limit_s - context.progress.ago_s()):
-                return await self._fetch_lock.fetch(resource, context, known, fetch)
-        except TimeoutError:
-            raise self._sender.late(first_request(resource), context) from None
 
     async def _fetch(
         self, resource: Resource[T], context: CallContext, look_again: bool, *, has_looked: bool
