@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import Any, TypeVar
@@ -73,16 +74,16 @@ class SingleFlight:
             task.exception()  # retrieved, also when every caller left before
 
 
+@dataclass(slots=True)
 class Lease:
     """The right to fetch one entry of a shared store; it ends by itself should this process die."""
 
-    def __init__(self, store: ResilientStore, name: str, owner: str, *, clock: Callable[[], float]) -> None:
-        self._store = store
-        self._name = name
-        self._clock = clock
-        self._owner = owner
-        self._taken_at = float("-inf")
-        self._is_handed_over = False
+    _store: ResilientStore
+    _name: str
+    _owner: str
+    _clock: Callable[[], float]
+    _taken_at: float = float("-inf")
+    _is_handed_over: bool = False
 
     async def acquire(self) -> Claim:
         """Whether the lease is held now, and the time of the entry; a lease that is already held is prolonged."""
@@ -166,7 +167,7 @@ class FetchLock:
     ) -> Answer[Any]:
         """The same with the lease of the entry; while another process holds it, look whether the answer has arrived."""
         owner = f"{self._owner}/{next(self._numbers)}"
-        lease = Lease(self._store, self._cache.name(resource), owner, clock=self._clock)
+        lease = Lease(self._store, self._cache.name(resource), owner, self._clock)
         claim, has_polled = await self._claimed(lease, resource, context, known)
         if claim.granted:  # else none is needed to read what has arrived
             context.before_request, context.hand_over = lease.renew, lease.hand_over
