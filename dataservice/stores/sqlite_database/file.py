@@ -212,6 +212,10 @@ def _use_write_ahead_log(db: sqlite3.Connection) -> None:
             return
 
 
+GATHER_S = 0.003
+"""For so long more work is awaited while it comes by the many: a transaction and the change of threads cost more than
+most of it. What comes alone is done at once."""
+
 AT_ONCE = 256
 """Pieces of work in one transaction: other processes wait for its end."""
 
@@ -230,8 +234,9 @@ class _Work(NamedTuple):
 class SqliteQueue:
     """Does work on `file` in the order in which it is given.
 
-    A transaction for each piece costs several times the work itself. All that waits when the thread is ready shares
-    one; nobody is answered before it is committed, and if it fails, each piece is done by itself.
+    A transaction for each piece costs several times the work itself. All that comes in one turn of the event loop, or
+    waits when the thread is ready, shares one; nobody is answered before it is committed, and if it fails, each piece
+    is done by itself.
     """
 
     def __init__(self, file: SqliteFile) -> None:
@@ -240,6 +245,9 @@ class SqliteQueue:
         self._lock = threading.Lock()
         self._waiting: list[_Work] = []
         self._is_working = False
+        self._starter: asyncio.AbstractEventLoop | None = None
+        """The loop that will start the thread; another one does not rely on it."""
+        self._come_by_the_many = False
 
     def run(self, do: Callable[[sqlite3.Connection], T] | None, *, alone: bool = False) -> asyncio.Future[T]:
         """The result of `do`, which may be run more than once; `alone` for what no transaction can hold.
@@ -250,9 +258,10 @@ class SqliteQueue:
         work = _Work(do, alone, loop, loop.create_future())
         with self._lock:
             self._waiting.append(work)
-            is_working, self._is_working = self._is_working, True
-        if not is_working:
-            self._start()
+            is_cared_for = self._is_working or self._starter is loop
+            self._starter = None if self._is_working else loop
+        if not is_cared_for:
+            loop.call_later(GATHER_S if self._come_by_the_many else 0, self._start)
         return work.done
 
     async def aclose(self) -> None:
@@ -263,13 +272,14 @@ class SqliteQueue:
             self._file.close()
 
     def _start(self) -> None:
+        with self._lock:
+            self._starter, self._is_working = None, True
         try:
             self._thread.submit(self._do_waiting)
         except RuntimeError:  # the interpreter is ending: threads take no more work
             with self._lock:
-                self._waiting.clear()
-                self._is_working = False
-            raise StoreAwayError("the process is ending") from None
+                waiting, self._waiting, self._is_working = self._waiting, [], False
+            _tell(waiting, [(None, StoreAwayError("the process is ending")) for _ in waiting])
 
     def _do_waiting(self) -> None:
         """Do what waits, and what comes meanwhile: to wake a thread takes longer than a piece of work."""
@@ -280,6 +290,7 @@ class SqliteQueue:
             if not waiting:
                 return
             for group in _groups(waiting):
+                self._come_by_the_many = len(group) > 1
                 _tell(group, self._outcomes(group))
 
     def _outcomes(self, group: Sequence[_Work]) -> list[Outcome]:

@@ -98,3 +98,22 @@ def test_a_process_that_ends_meanwhile_says_nothing_of_it(tmp_path):
     command = [sys.executable, "-c", ENDING, str(tmp_path / "shelf.sqlite")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "None\n", "")
+
+
+def test_a_loop_that_stops_before_it_has_started_the_thread_keeps_no_other_one_waiting(tmp_path):
+    queue = SqliteQueue(SqliteFile(tmp_path / "shelf.sqlite"))
+    stopped = asyncio.new_event_loop()
+
+    async def given():
+        return queue.run(counting)
+
+    first = stopped.run_until_complete(given())
+    asked = asyncio.run(asyncio.wait_for(_counted_in(queue), 10))
+    assert asked == 1
+    assert stopped.run_until_complete(first) == 1
+    stopped.run_until_complete(queue.aclose())
+    stopped.close()
+
+
+async def _counted_in(queue):
+    return await queue.run(counted)
