@@ -28,6 +28,10 @@ SMALL_S = 0.004
 STEP_S = 0.1
 """Who has used so much more lately goes behind: a recalculation of a thousand cells needs about that."""
 
+LIGHT_PART = 10
+"""Who has used less lately than one such part of what the heaviest payer has waits no rounds: one of them may take as
+long as a turn while hundreds send, and a small request would take eight of them."""
+
 TURN_S = 0.01
 """A turn lasts so long, in several steps of the same request or one."""
 
@@ -52,6 +56,10 @@ class Processor:
         self._used: dict[str, float] = {}
         """By payer the logarithm of the seconds used, counted up by one each half-life instead of down: so nothing is
         worked out again as time passes."""
+        self._most_used = -inf
+        """Of the payer who has used most lately, counted in the same way."""
+        self._light: dict[CallerTurns, None] = {}
+        """Of those who wait, in their order, who waits no rounds."""
         self.numbers = count()
         """In the order in which requests came."""
         self._is_ticking = self._is_for_late = False
@@ -84,7 +92,8 @@ class Processor:
         if self.counted is not None:
             self.counted(seconds, caller.is_proven)
         for payer in caller.payers if seconds > 0 else ():
-            self._used[payer] = log2(self.used_lately_s(payer) + seconds) + self.timer() / HALF_LIFE_S
+            used = log2(self.used_lately_s(payer) + seconds) + self.timer() / HALF_LIFE_S
+            self._used[payer], self._most_used = used, max(self._most_used, used)
         if len(self._used) > MOST_PAYERS:
             self._used = {each: used for each, used in self._used.items() if self.used_lately_s(each) > FORGOTTEN_S}
 
@@ -93,6 +102,8 @@ class Processor:
         loop = asyncio.get_running_loop()
         turn: asyncio.Future[None] = loop.create_future()
         self._waiting.setdefault(caller, []).append(turn)
+        if self._used.get(caller.payers[0], -inf) < self._most_used - log2(LIGHT_PART):
+            self._light[caller] = None
         if not self._is_ticking:
             self._is_ticking = True
             loop.call_soon(self._tick)
@@ -102,14 +113,20 @@ class Processor:
         """Give somebody the next turn, once the others had theirs."""
         if self._rounds_left > 0 and self.callers > 1:
             self._rounds_left -= 1
+            if self._light:
+                self._let_go(next(iter(self._light)))
         else:
-            for turn in self._waiting.pop(self._next()):
-                if not turn.done():  # it was given up meanwhile
-                    turn.set_result(None)
+            self._let_go(self._next())
             self._rounds_left = ROUNDS_BETWEEN
         self._is_ticking = bool(self._waiting)
         if self._is_ticking:
             asyncio.get_running_loop().call_soon(self._tick)
+
+    def _let_go(self, caller: CallerTurns) -> None:
+        self._light.pop(caller, None)
+        for turn in self._waiting.pop(caller):
+            if not turn.done():  # it was given up meanwhile
+                turn.set_result(None)
 
     def _next(self) -> CallerTurns:
         """Return who has the next turn; every other one is for those who are late, if any."""

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from addin.backend.limits.accounts import CROWD, Accounting, MemoryBudget
-from addin.backend.limits.processor import HALF_LIFE_S, CallerTurns, Processor
+from addin.backend.limits.processor import HALF_LIFE_S, ROUNDS_BETWEEN, CallerTurns, Processor
 from udfs.engine.scheduler import TURNS, yielding
 
 
@@ -47,6 +47,32 @@ async def test_a_small_request_goes_before_the_rest_of_large_ones(clock):
     assert len(done) - before - 3 <= 2, "at most the turn under way, and one more"
     await asyncio.gather(*large)
     assert done.count("large") == 1_000
+
+
+async def test_who_has_used_a_fraction_of_the_heaviest_waits_no_rounds(clock):
+    processor, rounds = Processor(timer=clock), 0
+    heavy, heavy_too, light = (CallerTurns(processor, f"10.0.0.{number}") for number in range(3))
+    for caller, name, used_s in ((heavy, "heavy", 3.0), (heavy_too, "heavy", 0.0), (light, "light", 0.2)):
+        caller.pay_as(name)
+        processor.count(caller, used_s)
+    processor.callers = 3
+
+    async def rounds_of(caller):
+        before = rounds
+        await processor.wait(caller)
+        return rounds - before
+
+    def tick():
+        nonlocal rounds, ticking
+        rounds += 1
+        ticking = asyncio.get_running_loop().call_soon(tick)
+
+    ticking = asyncio.get_running_loop().call_soon(tick)
+    await processor.wait(heavy)
+    waited = await asyncio.gather(rounds_of(heavy_too), rounds_of(light), rounds_of(light))
+    ticking.cancel()
+    assert waited[0] >= ROUNDS_BETWEEN
+    assert max(waited[1:]) <= 2
 
 
 async def test_of_many_who_come_together_the_first_are_not_kept_until_the_last_are_done(clock):
