@@ -15,7 +15,8 @@ class PriorityLimiter:
     """
 
     def __init__(self, places: int, *, chance: Callable[[], float] | None = None) -> None:
-        self._arrivals = count()
+        self.arrive = count().__next__
+        """The number of an arrival: who comes again with it keeps the turn."""
         self._chance = chance or (lambda: 0.0)
         self.under_way = 0
         """How many hold a place now."""
@@ -30,10 +31,6 @@ class PriorityLimiter:
             raise ValueError(f"a limiter needs at least one place, not {places}")
         self.places = places
         self._let_pass()
-
-    def arrive(self) -> int:
-        """The number of an arrival: who comes again with it keeps the turn."""
-        return next(self._arrivals)
 
     async def enter(self, priority: int = 0, arrival: int | None = None) -> None:
         """Wait for a place and take it; whoever has one leaves it again. Without an `arrival` it is a new one."""
