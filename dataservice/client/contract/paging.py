@@ -28,6 +28,9 @@ FEWEST_ON_A_PAGE = 50
 SEVERAL_ROWS = 12
 """Fewer rows than these are no window that was cut without a word."""
 
+LATEST_BEHIND = timedelta(days=4)
+"""Nothing that was asked for lies so long behind a window: two days more are asked for, and zones differ by one."""
+
 MAX_PAGES = 100
 """Requests for one answer: 100,000 observations or 50,000 signals, more than a workbook shows."""
 
@@ -45,7 +48,8 @@ class Position:
     end: date | None = None
     asked: date | None = None
     behind: timedelta = NO_TIME
-    """So long behind the window's end it goes on: where nothing shows that the last row of an answer is there."""
+    """So long behind the window's end it goes on: where nothing shows that the last row of an answer is there, or that
+    what goes on so far is of this window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +178,8 @@ class Pulled:
         if page.is_in_no_order and (result.promised or page.rows in {*COMMON_SIZES, OBSERVATIONS_LIMIT}):
             raise MalformedAnswerError("a page of observations came in no order; expected oldest first")
         if follows is False:
+            if asked is not None and self._may_be_of_another_window(found):
+                return replace(result, next=Position(found.last_day, behind=found.last_day - self.window.end))
             is_unkept = (result.promised and len(found)) or (self.promised and not is_new and not position.further)
             return replace(result, next=_look_back(result)) if is_unkept else done
         if not is_new and not position.further:
@@ -194,6 +200,16 @@ class Pulled:
         if len(early) and not (len(early) == 1 < len(found) and is_known):
             return f"observations from {found.first_day} were sent, asked from {asked}"
         return ""
+
+    def _may_be_of_another_window(self, found: Observations) -> bool:
+        """Return whether a first page begins late, and goes on where its window had ended: as a copy of a later one.
+
+        So does a service that does not mind `end`. Asked from the last row on, that one sends no row before.
+        """
+        if self.pages or self.window.end > date.max - LATEST_BEHIND:
+            return False
+        is_over = len(found.between(self.window.end + LATEST_BEHIND)) > 1
+        return is_over and found.first_day - self.window.start > _pause(found)
 
     def _check_repeated(self, found: Observations) -> None:
         """Raise where a page tells otherwise what one before it told; the newest row of all may change at any time."""

@@ -41,8 +41,11 @@ class Cell:
     wants_error: str = ""
     """A word of the error that is the right answer; none where a value is."""
 
-    def verdict(self, outcome: Outcome, truths: Sequence[Truth]) -> tuple[Verdict, str]:
-        """What the cell shows; an old value, said to be old, may be true on any of the days."""
+    def verdict(self, outcome: Outcome, truths: Sequence[Truth], *, may_be_old: bool = False) -> tuple[Verdict, str]:
+        """What the cell shows; an old value, said to be old, may be true on any of the days.
+
+        So may any value where it `may_be_old`.
+        """
         result = outcome.result
         if isinstance(result, CellError):
             if self.wants_error:
@@ -53,8 +56,8 @@ class Cell:
             return Verdict.WRONG, f"a value where there is none: {result!r}"[:200]
         if outcome.stale is not None:
             return Verdict.STALE, outcome.stale.reason
-        problem = self.wrong(result, truths[-1], truths[-1].variant)
-        return (Verdict.WRONG, problem) if problem else (Verdict.RIGHT, "")
+        problems = [self.wrong(result, truth, truth.variant) for truth in (truths if may_be_old else truths[-1:])]
+        return (Verdict.RIGHT, "") if "" in problems else (Verdict.WRONG, problems[-1])
 
 
 def alike(one: Any, other: Any, variant: Mapping[str, str]) -> bool:

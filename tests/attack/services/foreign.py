@@ -321,6 +321,13 @@ FOREIGN: dict[str, Way] = {
 """By what is unusual of each."""
 
 
+OLD_COPIES = frozenset({"copies by path alone", "copies of what was asked before"})
+"""Gateways that answer the same question with the same copy days later: as a service that has nothing newer yet.
+
+Nobody can tell one from the other (`docs/contract.md`), so a cell may show what was true on the day of the copy; and
+nothing else, such as the rows of another window.
+"""
+
 UNSEEN_BY_ALL = HIDING | LAGGING
 """What these leave out no look shows; they are visited by name alone."""
 

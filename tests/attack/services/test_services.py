@@ -6,6 +6,7 @@ import pytest
 
 from dataservice.client import AsyncClient
 from dataservice.stores import MemoryStore
+from tests.attack.services import visits
 from tests.attack.services.__main__ import attack, variants
 from tests.attack.services.cells import Verdict
 from tests.attack.services.foreign import FOREIGN, ForeignWorld
@@ -93,6 +94,17 @@ def test_two_processes_with_one_cache_are_right_in_any_order_and_make_no_revisio
     founds = attack([{"window-unit": "offset"}, {}, {"window-longest": "1000-newest"}], seed=46, shares=True)
     assert [found.variant for found in founds if not found.is_right or found.invented] == []
     assert [found.variant for found in founds if found.spent > 2 * found.fewest] == []
+
+
+def test_a_copy_may_show_what_was_true_before_and_no_rows_of_another_window(monkeypatch):
+    name = "copies by path alone"
+    (found,) = attack([name], seed=9, shares=True)
+    assert [each for each in found.verdicts if each[2] is Verdict.WRONG] == []
+    assert any("were sent, asked from" in why for *_, why in found.verdicts)
+    monkeypatch.setattr(visits, "OLD_COPIES", frozenset())
+    (found,) = attack([name], seed=9, shares=True)
+    wrong = {cell.name for _, cell, verdict, _ in found.verdicts if verdict is Verdict.WRONG}
+    assert wrong == {"whole history, monthly", "latest value, monthly"}, "the row of a month that began since"
 
 
 async def test_what_answers_have_shown_of_thinned_windows_is_kept_for_other_clients(tmp_path):

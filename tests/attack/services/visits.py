@@ -10,6 +10,7 @@ from dataservice.client import AsyncClient
 from dataservice.stores import MemoryStore, SqliteStore, Store
 from tests.attack.services import cells
 from tests.attack.services.cells import CELLS, Cell
+from tests.attack.services.foreign import OLD_COPIES
 from tests.attack.services.found import AT_ANY_TIME, Found
 from tests.attack.services.revisions import invented
 from tests.attack.services.world import FIRST_DAY, LATER_DAY, URL, World, noon
@@ -88,7 +89,8 @@ class Visit:
         before = len(self.world.asked)
         outcomes = await session.answer([cell.call for cell in batch])
         for cell, outcome in zip(batch, outcomes, strict=True):
-            verdict, why = cell.verdict(outcome, self.world.truths[: self.world.day + 1])
+            may_be_old = self.found.variant in OLD_COPIES
+            verdict, why = cell.verdict(outcome, self.world.truths[: self.world.day + 1], may_be_old=may_be_old)
             self.found.verdicts.append((phase, cell, verdict, why))
         self.found.requests[phase] = self.found.requests.get(phase, 0) + len(self.world.asked) - before
 
