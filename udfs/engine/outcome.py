@@ -57,23 +57,19 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
 def outcome_of(call: Call, run: Run | CellError, bindings: Bindings, now: float) -> Outcome:
     """Return what a call gave whose run has ended, or that could not begin; nothing is raised."""
     try:
-        return _outcome_of(call, run, bindings, now)
+        if isinstance(run, CellError):
+            return Outcome(_styled(run, call, _options_at(call.function_id)), KEEP_WITHOUT_ANSWER_S)
+        function = bindings[call.function_id].function
+        result, stale = run.result, None
+        if run.error is not None:
+            result = error_cell(run.error, call.function_id)
+        elif run.stale is not None or run.failed is not None:
+            stale = Stale.of(run, function.id, now)
+        if function.options_at is not None and function.options_at < len(call.args):
+            result = _styled(result, call, function.options_at)
+        return Outcome(result, _keep_s(run, function.keep_s, now), stale, run.requests, run.used)
     except Exception as error:  # noqa: BLE001 - a function's odd result must not harm the others
         return Outcome(error_cell(error, call.function_id), 0.0, requests=run.requests if isinstance(run, Run) else 0)
-
-
-def _outcome_of(call: Call, run: Run | CellError, bindings: Bindings, now: float) -> Outcome:
-    if isinstance(run, CellError):
-        return Outcome(_styled(run, call, _options_at(call.function_id)), KEEP_WITHOUT_ANSWER_S)
-    function = bindings[call.function_id].function
-    result, stale = run.result, None
-    if run.error is not None:
-        result = error_cell(run.error, call.function_id)
-    elif run.stale is not None or run.failed is not None:
-        stale = Stale.of(run, function.id, now)
-    if function.options_at is not None and function.options_at < len(call.args):
-        result = _styled(result, call, function.options_at)
-    return Outcome(result, _keep_s(run, function.keep_s, now), stale, run.requests, run.used)
 
 
 def _keep_s(run: Run, limit_s: float | None, now: float) -> float:

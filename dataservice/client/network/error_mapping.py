@@ -171,18 +171,16 @@ def _refused(request: Request, status: int, said: str, doubtful_address: str) ->
     return InvalidRequestError(said or f"HTTP {status}", status=status, path=request.path)
 
 
-def page_in_place(
-    request: Request, headers: Mapping[str, str], body: bytes, *, has_answered: bool = False
+def failure_in_place(
+    request: Request, headers: Mapping[str, str], body: bytes, now: float, *, has_answered: bool = False
 ) -> Failure | None:
-    """The failure that an answer 200 is whose body is a web page, such as that to sign in to a network; else None."""
-    if not _is_page(headers, body):
-        return None
-    problem = "a web page came instead of data"
-    return Failure(_strange(problem, httpx.codes.OK, request.path, has_answered=has_answered))
+    """The failure that an answer 200 is; else None.
 
-
-def pending_in_place(request: Request, headers: Mapping[str, str], body: bytes, now: float) -> Failure | None:
-    """The failure that an answer 200 is which says in so many words that it is still being prepared; else None."""
+    It is a web page, such as that to sign in to a network; or says in so many words that it is still being prepared.
+    """
+    if _is_page(headers, body):
+        problem = "a web page came instead of data"
+        return Failure(_strange(problem, httpx.codes.OK, request.path, has_answered=has_answered))
     return _prepared(httpx.codes.OK, request.path, _retry_after_s(headers, now)) if is_pending(body) else None
 
 

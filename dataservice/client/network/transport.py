@@ -26,8 +26,7 @@ from dataservice.client.network.error_mapping import (
     Failure,
     failed_answer,
     failed_exchange,
-    page_in_place,
-    pending_in_place,
+    failure_in_place,
 )
 from dataservice.client.pacing.pacer import told_wait_s
 from dataservice.errors import MalformedAnswerError
@@ -205,11 +204,10 @@ class Transport:
         if status in GOOD:
             if status == httpx.codes.NO_CONTENT:
                 answer = Body.of(EMPTY, headers, status)
-            page = page_in_place(request, headers, body, has_answered=self._has_answered)
-            self._has_answered |= page is None
-            self._doubtful_address = self._doubtful_address if page else ""
+            failure = failure_in_place(request, headers, body, now, has_answered=self._has_answered)
+            if failure is None or failure.is_prepared:  # the service itself answered
+                self._has_answered, self._doubtful_address = True, ""
             wait_s = told_wait_s(headers, now)
-            failure = page or pending_in_place(request, headers, body, now)
             return Exchange(failure or answer, quota, spent=spent, wait_s=wait_s, answer=answer)
         failure = failed_answer(
             request,
