@@ -269,3 +269,24 @@ async def _all_rows(inner, url, request):
         for row in told["data"]:
             yield row
         offset, total = offset + len(told["data"]), told["pagination"]["total"]
+
+
+@pytest.mark.parametrize(
+    ("ignored", "found"),
+    [("start", "2020-09-01 to 2023-"), ("end", "to 2026-08-31, asked "), ("start end", "2020-09-01 to 2023-")],
+)
+async def test_a_probe_names_windows_that_are_not_those_asked_for(sample_service, ignored, found):
+    inner = httpx.ASGITransport(create_app(sample_service.store))
+
+    class Minding(httpx.AsyncBaseTransport):
+        """A gateway that leaves out these parameters."""
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            for name in ignored.split():
+                request.url = request.url.copy_remove_param(name)
+            return await inner.handle_async_request(request)
+
+    async with AsyncClient("https://data.example", sample_service.key, transport=Minding(), clock=Clock()) as client:
+        named = {finding.question: finding.found for finding in (await client.probe("btc-usd")).deviations}
+    assert found in named["windows: days"]
+    assert not {"start", "end"} & {*named}

@@ -32,6 +32,9 @@ UNJUDGED = frozenset(
 )
 """Answers of another status say nothing by themselves."""
 
+FAR_BESIDE = timedelta(days=2)
+"""Rows so long before or behind a window are none of it, in whichever zone; one may be that of a period."""
+
 
 def findings(looks: Looks) -> list[Finding]:
     """A line for each question that the answers settle."""
@@ -176,18 +179,26 @@ def _bounds(looks: Looks) -> Iterator[Finding]:
     found = looks.series("window")
     if found is None or start is None or end is None or not len(found):
         return
+    beside = found.between(None, start - FAR_BESIDE), found.between(end + FAR_BESIDE)
+    if any(len(each) > 1 for each in beside):
+        told = f"{found.first_day} to {found.last_day}, asked {start} to {end}"
+        does = "cuts them; what may be a copy of other days is an error"
+        yield Finding("windows: days", "those asked for", told, does, differs=True)
+    else:
+        yield from _ends(looks, starts=found.first_day <= start, ends=found.last_day >= end)
+    refused, whole = looks.answers.get("far dates"), looks.answers.get("all")
+    if refused is not None and whole is not None and whole.status == 200:  # else something else was refused
+        yield Finding("far dates", "accepted", str(refused.status), "asks from 1900 to 2099", differs=True)
+
+
+def _ends(looks: Looks, *, starts: bool, ends: bool) -> Iterator[Finding]:
     does = "asks for a day more, and cuts"
-    is_in = found.first_day <= start
-    yield Finding("start", "included", "included" if is_in else "excluded", does, differs=not is_in)
-    is_in = found.last_day >= end
+    yield Finding("start", "included", "included" if starts else "excluded", does, differs=not starts)
     if looks.keeps_last() is False:
         does_then = "asks on behind a window, and takes lists for parts"
         yield Finding("the last row of an answer", "there", "left out", does_then, differs=True)
     else:
-        yield Finding("end", "included", "included" if is_in else "excluded", does, differs=not is_in)
-    refused, whole = looks.answers.get("far dates"), looks.answers.get("all")
-    if refused is not None and whole is not None and whole.status == 200:  # else something else was refused
-        yield Finding("far dates", "accepted", str(refused.status), "asks from 1900 to 2099", differs=True)
+        yield Finding("end", "included", "included" if ends else "excluded", does, differs=not ends)
 
 
 def _defaults(looks: Looks) -> Iterator[Finding]:
