@@ -117,7 +117,7 @@ class SeriesPull:
         finally:
             if not is_whole:
                 await self.keep_pulled(window, pulled, since, purpose)
-        if self.seen.is_reached_by(pulled.arrived):
+        if self.seen.is_reached_by(pulled.arrived, self.tools.today):
             await self.tools.note(hidden_until=None)
         if self.seen.keeps_last is False and seen.keeps_last is not False:
             self.tools.cache.distrust_lists()

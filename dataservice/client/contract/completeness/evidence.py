@@ -135,9 +135,12 @@ class Evidence:
     reading: str = ""
     """The field of an index that a probe found to be the only number beside those of the contract."""
 
-    def is_reached_by(self, found: Observations) -> bool:
-        """Return whether a window showed days that windows were taken to leave out: one signal alone lacked them."""
-        return self.hidden_until is not None and len(found) > 0 and found.first_day <= self.hidden_until
+    def is_reached_by(self, found: Observations, today: date) -> bool:
+        """Return whether a window spans as much as windows were taken not to reach back: one signal alone lacked it.
+
+        Windows that are cut reach back from the newest row of each signal, which may lie long before today.
+        """
+        return self.hidden_until is not None and days_over(found) >= (today - self.hidden_until).days
 
     def after_list(self, kind: str, rows: int, *, is_filtered: bool = False, went_on: bool | None) -> Evidence:
         """With what the pages of one more list have shown, of which the longest had so many `rows`."""

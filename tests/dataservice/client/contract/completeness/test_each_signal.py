@@ -91,3 +91,24 @@ async def test_a_signal_without_windows_does_not_let_those_of_others_be_doubted(
             await client.read(HistoryResource("slow", date(2024, 1, 1)))
         assert len((await client.read(HistoryResource("daily"))).value) == 1_500
         assert client._reader.evidence.now.hidden_until is None
+
+
+@pytest.mark.parametrize("late_days", [200, 400])
+async def test_windows_of_a_signal_that_ended_before_reach_no_further_back_than_those_of_others(late_days):
+    newest = {"fresh": TODAY, "late": TODAY - timedelta(days=late_days)}
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        slug, _, is_window = request.url.path.removeprefix("/v1/signals/").partition("/")
+        days = [newest[slug] - timedelta(days=number) for number in reversed(range(1_500))]
+        rows = [{"observed_at": f"{day}T00:00:00Z", "value": 1.0} for day in days if day.weekday() < 5]
+        if not is_window:
+            return answer({"slug": slug, "name": slug, "latest": rows[-1], "history": rows[-365:]})
+        start = max(request.url.params["start"], f"{newest[slug] - timedelta(days=366)}")
+        return page([row for row in rows if start <= row["observed_at"][:10] <= request.url.params["end"]])
+
+    async with Scripted(handle).client(Clock(noon(TODAY))) as client:
+        await client.read(SignalResource("fresh"))
+        with pytest.raises(MalformedAnswerError, match="where its detail shows"):
+            await client.read(HistoryResource("fresh", date(2023, 1, 2)))
+        await client.read(HistoryResource("late", newest["late"] - timedelta(days=360)))
+        assert client._reader.evidence.now.hidden_until
