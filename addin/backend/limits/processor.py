@@ -58,8 +58,8 @@ class Processor:
         worked out again as time passes."""
         self._most_used = -inf
         """Of the payer who has used most lately, counted in the same way."""
-        self._light: dict[CallerTurns, None] = {}
-        """Of those who wait, in their order, who waits no rounds."""
+        self._light: set[CallerTurns] = set()
+        """Of those who wait, who waits no rounds."""
         self.numbers = count()
         """In the order in which requests came."""
         self._is_ticking = self._is_for_late = False
@@ -103,7 +103,7 @@ class Processor:
         turn: asyncio.Future[None] = loop.create_future()
         self._waiting.setdefault(caller, []).append(turn)
         if self._used.get(caller.payers[0], -inf) < self._most_used - log2(LIGHT_PART):
-            self._light[caller] = None
+            self._light.add(caller)
         if not self._is_ticking:
             self._is_ticking = True
             loop.call_soon(self._tick)
@@ -114,7 +114,7 @@ class Processor:
         if self._rounds_left > 0 and self.callers > 1:
             self._rounds_left -= 1
             if self._light:
-                self._let_go(next(iter(self._light)))
+                self._let_go(min(self._light, key=self.rank))
         else:
             self._let_go(self._next())
             self._rounds_left = ROUNDS_BETWEEN
@@ -123,7 +123,7 @@ class Processor:
             asyncio.get_running_loop().call_soon(self._tick)
 
     def _let_go(self, caller: CallerTurns) -> None:
-        self._light.pop(caller, None)
+        self._light.discard(caller)
         for turn in self._waiting.pop(caller):
             if not turn.done():  # it was given up meanwhile
                 turn.set_result(None)
