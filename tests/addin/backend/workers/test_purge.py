@@ -54,11 +54,12 @@ def test_a_purged_signal_is_asked_for_again_by_all_workers_of_all_machines_and_o
         assert shown(here) | shown(there) == {before}, "answers are fresh for a while"
         sent = service.running.request_count
         done = addin("cache", "clear", WRONG, "--yes", environ=environ)
-        assert done.stdout == "Deleted 2 cached entries of 1 signal.\n", done.stderr
+        one, both = "Deleted 1 cached entry of 1 signal.\n", "Deleted 2 cached entries of 1 signal.\n"
+        assert done.stdout in (one, both), f"the history, and a value that a worker asked for beside it: {done.stderr}"
         [now] = shown(here) | shown(there)
         old, new = literal_eval(before), literal_eval(now)
         assert (new[0] != old[0], new[1] == old[1], new[2] != old[2]) == (True, True, True)
-        assert 2 <= service.running.request_count - sent <= 2 * 4, "each process may have to ask"
+        assert 1 <= service.running.request_count - sent <= 2 * 4, "each process may have to ask"
         assert shown(other) == {before_of_other}
         assert "delete theirs" in addin("cache", "clear", WRONG, "--all-keys", "--yes", environ=environ).stdout
         [of_other] = shown(other)
