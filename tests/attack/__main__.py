@@ -299,7 +299,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     plan = [planned for planned in PLAN if not given.only or planned.program in given.only]
     began = time.monotonic()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the attacks as Ctrl-C does
+    for ending in (signal.SIGINT, signal.SIGTERM):  # a shell lets what it starts in the background ignore Ctrl-C
+        signal.signal(ending, signal.default_int_handler)
     try:
         done = run(plan, given.scale, max(1, given.jobs))
     except KeyboardInterrupt:
