@@ -50,6 +50,9 @@ LARGE_BYTES = 2**19
 """Before a larger body is worked on, other lanes without work end their processes: each keeps a hundred MB; and of each
 payer one such is under way."""
 
+HUGE_BYTES = 2**24
+"""Of larger bodies, and of those whose size is not told, one at all is under way: a process holds what it takes twice."""
+
 MOST_OF_ONE = 8
 """Requests of one payer in a lane, from before their bodies are read: a page waits for one answer before the next."""
 
@@ -69,7 +72,7 @@ class Lanes:
         self._lanes: list[Lane] = []
         memory.filled = self.rest
         self._large = WeakValueDictionary[tuple[str, ...], asyncio.Lock]()
-        """By payer, held by the one large request that is read or worked on."""
+        """By payer, held by the one large request that is read or worked on; all huge ones have one of their own."""
 
     def __iter__(self) -> Iterator[Lane]:
         return iter(self._lanes)
@@ -79,9 +82,9 @@ class Lanes:
         self._lanes.append(lane)
 
     @asynccontextmanager
-    async def large(self, caller: CallerTurns) -> AsyncIterator[None]:
-        """Wait until no other large request of the payer is under way, until the end of the block."""
-        turn = self._large.setdefault(caller.payers, asyncio.Lock())
+    async def large(self, caller: CallerTurns, *, is_huge: bool) -> AsyncIterator[None]:
+        """Wait until no other large request of the payer, or huge one of any, is under way, until the block's end."""
+        turn = self._large.setdefault(() if is_huge else caller.payers, asyncio.Lock())
         try:
             async with asyncio.timeout(WAITS_S):
                 await turn.acquire()
@@ -139,8 +142,9 @@ class Lane:
                     raise busy()
                 self._inside.append(caller)
                 stack.callback(self._inside.remove, caller)
-                if not 0 < declared_bytes(request) <= LARGE_BYTES:
-                    await stack.enter_async_context(self._lanes.large(caller))
+                size = declared_bytes(request) or HUGE_BYTES + 1
+                if size > LARGE_BYTES:
+                    await stack.enter_async_context(self._lanes.large(caller, is_huge=size > HUGE_BYTES))
 
             yield enter
 

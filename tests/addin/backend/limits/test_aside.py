@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from addin.backend.limits.accounts import MemoryBudget
-from addin.backend.limits.aside import LARGE_BYTES, MEMORY_BYTES, MOST_OF_ONE, Lane, Lanes
+from addin.backend.limits.aside import HUGE_BYTES, LARGE_BYTES, MEMORY_BYTES, MOST_OF_ONE, Lane, Lanes
 from addin.errors import AddinError
 from tests.addin.backend.limits import heavy_work
 
@@ -145,6 +145,19 @@ async def test_of_one_payer_one_large_request_is_under_way_and_nobody_else_waits
         await caller("ada").ask(formulas, heavy_work.sleep, "0")
         assert not second.done()
         assert lanes.memory.held == len(large)
+        (tmp_path / "end").touch()
+        await asyncio.gather(first, second)
+
+
+async def test_one_huge_request_at_all_is_under_way_and_large_ones_of_others_do_not_wait_for_it(tmp_path):
+    lanes = Lanes(MemoryBudget(2**30))
+    async with lane(lanes=lanes) as (books, caller), lane(lanes=lanes) as (formulas, _):
+        large, huge = b"x" * (LARGE_BYTES + 1), b"x" * (HUGE_BYTES + 1)
+        first = asyncio.ensure_future(caller("ada").ask(books, heavy_work.wait_for, str(tmp_path / "end"), huge))
+        second = asyncio.ensure_future(caller("bob").ask(formulas, heavy_work.sleep, "0", huge))
+        await caller("bob").ask(formulas, heavy_work.sleep, "0", large)
+        assert not second.done()
+        assert lanes.memory.held == len(huge)
         (tmp_path / "end").touch()
         await asyncio.gather(first, second)
 
