@@ -51,7 +51,7 @@ LARGE_BYTES = 2**19
 payer one such is under way."""
 
 HUGE_BYTES = 2**24
-"""Of larger bodies, and of those whose size is not told, one at all is under way: a process holds what it takes twice."""
+"""Of larger bodies, and of those whose size is not told, one at all is under way: each takes its room twice."""
 
 MOST_OF_ONE = 8
 """Requests of one payer in a lane, from before their bodies are read: a page waits for one answer before the next."""
