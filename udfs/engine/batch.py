@@ -308,19 +308,12 @@ class Batch:
         """The reader's answer; an exception is one too, so that one bad resource never harms the batch."""
         try:
             if question.cached_max_age_s is None:
-                if question.unless is not None and await self._is_kept(question.unless):
-                    return None
                 meter = self._meters[question] = Meter()
                 miss = self._misses.get(question.resource)
                 return await self._reader.read(question.resource, known_miss=miss, meter=meter)
             return question.accepted(await self._last_known(question), self._now)
         except Exception as error:  # noqa: BLE001 - it becomes the error of the cells that asked
             return error if question.cached_max_age_s is None else None
-
-    async def _is_kept(self, resource: Resource[Any]) -> bool:
-        """Return whether any cache has a fresh answer: another process, or one before this, may have fetched it."""
-        found = await self._reader.last_known(resource)
-        return found is not None and found.is_fresh(self._now)
 
     async def _last_known(self, question: Question) -> Answer[Any] | None:
         """The answer in any cache; a miss is remembered for the length of the batch."""

@@ -41,7 +41,7 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
     instead_of: Resource[Any] | None = None
     """What it saves the asker from asking for, should that not exist; then it may be fetched all the same."""
     unless: Resource[Any] | None = None
-    """What makes it needless where a cache holds that, or a fetch of the same round brings it: the reply is None."""
+    """What makes it needless if a fetch of the same round brings that: then it is not fetched, the reply is None."""
     if_new: bool = False
     """Whether that counts only where nothing is known of the signal's past: else its detail refreshes that as well."""
     only_memory: bool = False
@@ -167,7 +167,7 @@ async def in_memory(resource: Resource[T]) -> Answer[T] | None:
 async def need_unless(resource: Resource[T], *, brought: Resource[Any]) -> bool:
     """Return whether the answer to `resource`, or why there is none, is at hand now: `need` gives it.
 
-    Not so where a cache or others of the batch have what holds `brought`: then that is at hand.
+    Not so where others of the batch fetch what holds `brought`: then that is at hand.
     """
     return (await ask((_question(resource, unless=brought),)))[0] is not None
 

@@ -168,7 +168,7 @@ async def observed_in_history(
         name = await listed(name)
         window = _near(name, day, today)
         if (await ask((Question(SignalResource(name), unless=_near(name, None, today), if_new=True),)))[0] is None:
-            found = _known(window, await have(window, max_age_s=JUST_NOW_S) or await have(window, max_age_s=FRESH))
+            found = _known(window, await have(window, max_age_s=JUST_NOW_S))
     if found is None or not len(found.observations):
         return None
     detail = await have(SignalResource(name), max_age_s=EVER)
