@@ -96,26 +96,44 @@ async def test_between_two_pieces_everything_else_of_the_loop_has_its_turn():
     assert all({"other"} == {*done[place + 1 : place + 2]} for place, name in enumerate(done) if name in "ab")
 
 
-async def test_of_bodies_whose_requests_were_refused_one_piece_is_read_in_a_round_of_the_loop():
-    loop, rounds, pieces = asyncio.get_running_loop(), 0, Counter()
-    config, state, turns = Config(Response(status_code=503), lifespan="off"), ServerState(), ReadingTurns()
+class Rounds:
+    """Counts the rounds of the loop."""
+
+    def __init__(self):
+        self.now = 0
+        self._next = asyncio.get_running_loop().call_soon(self._tick)
+
+    def _tick(self):
+        self.now += 1
+        self._next = asyncio.get_running_loop().call_soon(self._tick)
+
+    def end(self):
+        self._next.cancel()
+
+
+async def served(protocol, app, send, callers):
+    """What so many callers who come together are answered by `app`, over connections of such a protocol."""
+    config, state, turns = Config(app, lifespan="off"), ServerState(), ReadingTurns()
     config.load()
+
+    def made():
+        return protocol(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, turns=turns)
+
+    async with await asyncio.get_running_loop().create_server(made, "127.0.0.1", 0) as server:
+        address = server.sockets[0].getsockname()
+        return await asyncio.gather(*(send(address) for _ in range(callers)))
+
+
+async def test_of_bodies_whose_requests_were_refused_one_piece_is_read_in_a_round_of_the_loop():
+    rounds, pieces = Rounds(), Counter()
 
     class Counting(TimedProtocol):
         def data_received(self, data):
-            pieces[rounds] += self.conn.their_state is h11.SEND_BODY
+            pieces[rounds.now] += self.conn.their_state is h11.SEND_BODY
             super().data_received(data)
 
-    def protocol():
-        return Counting(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, turns=turns)
-
-    def tick():
-        nonlocal rounds, ticking
-        rounds += 1
-        ticking = loop.call_soon(tick)
-
-    async def send():
-        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+    async def send(address):
+        reader, writer = await asyncio.open_connection(*address)
         size = PIECES * READ_BYTES
         writer.write(b"POST / HTTP/1.1\r\nhost: here\r\ncontent-length: %d\r\n\r\n" % size)
         status = await reader.readline()
@@ -126,86 +144,57 @@ async def test_of_bodies_whose_requests_were_refused_one_piece_is_read_in_a_roun
         await writer.wait_closed()
         return status
 
-    server, ticking = await loop.create_server(protocol, "127.0.0.1", 0), loop.call_soon(tick)
-    async with server:
-        answers = await asyncio.gather(*(send() for _ in range(SENDERS)))
-    ticking.cancel()
+    answers = await served(Counting, Response(status_code=503), send, SENDERS)
+    rounds.end()
     assert answers == [b"HTTP/1.1 503 Service Unavailable\r\n"] * SENDERS
     assert sum(pieces.values()) >= PIECES * SENDERS
     assert sorted(pieces.values())[-SENDERS] <= 2, "the first piece of each is taken at once"
 
 
 async def test_of_many_who_send_large_bodies_a_few_are_read_from_in_a_round_of_the_loop():
-    loop, rounds, pieces = asyncio.get_running_loop(), 0, Counter()
-
-    async def app(scope, receive, send):
-        size = 0
-        while (message := await receive())["more_body"]:
-            size += len(message["body"])
-        await Response(str(size + len(message["body"])))(scope, receive, send)
-
-    config, state, turns = Config(app, lifespan="off"), ServerState(), ReadingTurns()
-    config.load()
+    rounds, pieces, size = Rounds(), Counter(), PIECES * READ_BYTES
 
     class Counting(TimedProtocol):
         def data_received(self, data):
-            pieces[rounds] += 1
+            pieces[rounds.now] += 1
             super().data_received(data)
 
-    def protocol():
-        return Counting(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, turns=turns)
+    async def app(scope, receive, send):
+        taken = 0
+        while (message := await receive())["more_body"]:
+            taken += len(message["body"])
+        await Response(str(taken + len(message["body"])))(scope, receive, send)
 
-    def tick():
-        nonlocal rounds, ticking
-        rounds += 1
-        ticking = loop.call_soon(tick)
-
-    async def send():
-        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
-        size = PIECES * READ_BYTES
+    async def send(address):
+        reader, writer = await asyncio.open_connection(*address)
         writer.write(b"POST / HTTP/1.1\r\nhost: here\r\ncontent-length: %d\r\n\r\n" % size + bytes(size))
         await reader.readuntil(b"\r\n\r\n")
         taken = await reader.readexactly(len(str(size)))
         writer.close()
         return taken
 
-    server, ticking = await loop.create_server(protocol, "127.0.0.1", 0), loop.call_soon(tick)
-    async with server:
-        answers = await asyncio.gather(*(send() for _ in range(3 * READ_TOGETHER)))
-    ticking.cancel()
-    assert answers == [str(PIECES * READ_BYTES).encode()] * (3 * READ_TOGETHER)
+    answers = await served(Counting, app, send, 3 * READ_TOGETHER)
+    rounds.end()
+    assert answers == [str(size).encode()] * 3 * READ_TOGETHER
     assert max(pieces.values()) <= 2 * READ_TOGETHER, "those whose turn it is, and those who had it before"
 
 
 async def test_of_many_who_come_together_a_few_requests_are_taken_in_a_round_of_the_loop():
-    loop, rounds, begun = asyncio.get_running_loop(), 0, Counter()
+    rounds, begun = Rounds(), Counter()
 
     async def app(scope, receive, send):
-        begun[rounds] += 1
+        begun[rounds.now] += 1
         await Response(status_code=204)(scope, receive, send)
 
-    config, state, turns = Config(app, lifespan="off"), ServerState(), ReadingTurns()
-    config.load()
-
-    def protocol():
-        return TimedProtocol(config=config, server_state=state, app_state={}, receive_timeout_s=30.0, turns=turns)
-
-    def tick():
-        nonlocal rounds, ticking
-        rounds += 1
-        ticking = loop.call_soon(tick)
-
-    async def send():
-        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+    async def send(address):
+        reader, writer = await asyncio.open_connection(*address)
         writer.write(b"GET / HTTP/1.1\r\nhost: here\r\n\r\n")
         status = await reader.readline()
         writer.close()
         return status
 
-    server, ticking = await loop.create_server(protocol, "127.0.0.1", 0), loop.call_soon(tick)
-    async with server:
-        answers = await asyncio.gather(*(send() for _ in range(10 * BEGUN_TOGETHER)))
-    ticking.cancel()
+    answers = await served(TimedProtocol, app, send, 10 * BEGUN_TOGETHER)
+    rounds.end()
     assert answers == [b"HTTP/1.1 204 No Content\r\n"] * 10 * BEGUN_TOGETHER
     assert max(begun.values()) <= BEGUN_TOGETHER
 
