@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from dataservice.client import Answer, CatalogueCheck, HistoryResource, Meter, Miss, Resource
+from dataservice.client import Answer, CatalogueCheck, HistoryResource, KnownDaysResource, Meter, Miss, Resource
 from dataservice.errors import DataServiceError, NotFoundError
 from udfs.engine.effects import JOIN, PAUSE, Asking, Beside, Question, Reply, Sought
 from udfs.engine.following import Gate, ResultSink
@@ -308,12 +308,27 @@ class Batch:
         """The reader's answer; an exception is one too, so that one bad resource never harms the batch."""
         try:
             if question.cached_max_age_s is None:
+                if question.unless is not None and await self._is_spared(question, question.unless):
+                    return None
                 meter = self._meters[question] = Meter()
                 miss = self._misses.get(question.resource)
                 return await self._reader.read(question.resource, known_miss=miss, meter=meter)
             return question.accepted(await self._last_known(question), self._now)
         except Exception as error:  # noqa: BLE001 - it becomes the error of the cells that asked
             return error if question.cached_max_age_s is None else None
+
+    async def _is_spared(self, question: Question, window: HistoryResource) -> bool:
+        """Return whether any cache has a fresh `window`, and none is of the answer itself.
+
+        Another process, or one before this, may have fetched it. One that is not looked for is not kept as asked for.
+        """
+        if self._reader.peek(question.resource) is not None:
+            return False
+        days = await self._reader.last_known(KnownDaysResource(window.slug))
+        if days is None or not any(each.meets(window.days) for each in days.value):
+            return False
+        found = await self._reader.last_known(window)
+        return found is not None and found.is_fresh(self._now)
 
     async def _last_known(self, question: Question) -> Answer[Any] | None:
         """The answer in any cache; a miss is remembered for the length of the batch."""

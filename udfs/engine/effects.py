@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import msgspec
 
-from dataservice.client import Answer, CatalogueResource, Resource
+from dataservice.client import Answer, CatalogueResource, HistoryResource, Resource
 
 T = TypeVar("T")
 
@@ -40,8 +40,8 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
     """None: fetch it if need be. A number: only from a cache, and not older (`FRESH`: still fresh)."""
     instead_of: Resource[Any] | None = None
     """What it saves the asker from asking for, should that not exist; then it may be fetched all the same."""
-    unless: Resource[Any] | None = None
-    """What makes it needless if a fetch of the same round brings that: then it is not fetched, the reply is None."""
+    unless: HistoryResource | None = None
+    """What makes it needless where a cache holds that, or a fetch of the same round brings it: the reply is None."""
     if_new: bool = False
     """Whether that counts only where nothing is known of the signal's past: else its detail refreshes that as well."""
     only_memory: bool = False
@@ -164,10 +164,10 @@ async def in_memory(resource: Resource[T]) -> Answer[T] | None:
     return (await ask((_question(resource, FRESH, only_memory=True),)))[0]  # type: ignore[return-value]  # never an exception
 
 
-async def need_unless(resource: Resource[T], *, brought: Resource[Any]) -> bool:
+async def need_unless(resource: Resource[T], *, brought: HistoryResource) -> bool:
     """Return whether the answer to `resource`, or why there is none, is at hand now: `need` gives it.
 
-    Not so where others of the batch fetch what holds `brought`: then that is at hand.
+    Not so where a cache or others of the batch have what holds `brought`: then that is at hand.
     """
     return (await ask((_question(resource, unless=brought),)))[0] is not None
 

@@ -168,7 +168,7 @@ async def observed_in_history(
         name = await listed(name)
         window = _near(name, day, today)
         if (await ask((Question(SignalResource(name), unless=_near(name, None, today), if_new=True),)))[0] is None:
-            found = _known(window, await have(window, max_age_s=JUST_NOW_S))
+            found = _known(window, await have(window, max_age_s=JUST_NOW_S) or await have(window, max_age_s=FRESH))
     if found is None or not len(found.observations):
         return None
     detail = await have(SignalResource(name), max_age_s=EVER)
@@ -317,7 +317,7 @@ async def _stored_around(slug: str, day: date, step_days: float, wanted: int) ->
 
 def _meets(known: Sequence[Days], window: HistoryResource) -> bool:
     """Return whether any day of the window is known: else it is not looked for, one of 100,000 in a sheet."""
-    days = Days(window.start or date.min, window.end or date.max)
+    days = window.days
     return any(each.meets(days) for each in known)
 
 

@@ -83,6 +83,11 @@ class HistoryResource(Resource[Observations]):
         """All windows of one signal."""
         return windows_of(self.slug)
 
+    @property
+    def days(self) -> Window:
+        """The days from `start` to `end`; an open end reaches as far as dates do."""
+        return Window(_from(self.start), _to(self.end))
+
     def covers(self, other: Resource[object]) -> bool:
         """Return whether the window of `other` lies inside this one's."""
         return (
