@@ -118,7 +118,7 @@ PLAN = [
     Planned("… behind Sentinels", "hosted.shared_store --kind sentinel --seed 2", "--signals", 1_000, 150),
     Planned("… in a cluster", "hosted.shared_store --kind cluster --seed 3", "--signals", 1_000, 150),
     Planned("Backends and workers restarted behind nginx", "hosted.rolling --seed 1", "--calls", 5_000, 200),
-    Planned("Upgrades and rollbacks on a kept Redis", "hosted.operated.upgrade --before HEAD~100", "--users", 3, 120),
+    Planned("Upgrades and rollbacks on a kept Redis", "hosted.operated.upgrade", "--users", 3, 120),
     Planned("Sign-outs and stops while stores fail", "hosted.revocations --seed 1", "--rounds", 45, 300),
     Planned(
         "Incidents of the operations page, ended by its commands",

@@ -1,8 +1,8 @@
 """An upgrade and a rollback on a kept Redis: nothing is bought again, and nobody is let in or locked out by it.
 
-python -m tests.attack.hosted.operated.upgrade --users 3 --before HEAD~100
+python -m tests.attack.hosted.operated.upgrade --users 3 --before HEAD~10 HEAD~400
 
-Users with keys of their own sign in at a backend of an earlier commit, store their keys, fill a sheet, and one of them
+Users with keys of their own sign in at a backend of an earlier commit (of each in turn), store their keys, fill a sheet, and one of them
 is stopped. The backend is replaced by this version, on the same Redis and with an empty cache folder, as on a new
 machine; then by the earlier one again. Each time every user asks for the same cells: they show the same, cost no
 request, and who was stopped is out.
@@ -190,17 +190,20 @@ def main() -> None:
     """Run it from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--users", type=int, default=3)
-    parser.add_argument("--before", default="HEAD~100")
+    parser.add_argument("--before", nargs="+", default=["HEAD~10", "HEAD~400"])
     given = parser.parse_args()
-    began = time.monotonic()
-    with TemporaryDirectory(prefix="upgrade-") as folder:
-        found = attack(given.users, given.before, Path(folder))
-    sys.stdout.write("".join(f"{line}\n" for line in found.wrong[:20]))
-    sys.stdout.write(
-        f"{found.cells:,} cells, {found.sessions_kept} of {found.sessions} sessions kept, requests {found.bought}, "
-        f"{time.monotonic() - began:.0f} s\n"
-    )
-    conclude(Told(found.cells, wrong=len(found.wrong)))
+    cells = wrong = 0
+    for revision in given.before:
+        began = time.monotonic()
+        with TemporaryDirectory(prefix="upgrade-") as folder:
+            found = attack(given.users, revision, Path(folder))
+        sys.stdout.write("".join(f"{line}\n" for line in found.wrong[:20]))
+        sys.stdout.write(
+            f"{revision}: {found.cells:,} cells, {found.sessions_kept} of {found.sessions} sessions kept, "
+            f"requests {found.bought}, {time.monotonic() - began:.0f} s\n"
+        )
+        cells, wrong = cells + found.cells, wrong + len(found.wrong)
+    conclude(Told(cells, wrong=wrong))
 
 
 if __name__ == "__main__":
