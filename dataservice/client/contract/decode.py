@@ -78,11 +78,12 @@ class _RowEnvelope(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _DetailEnvelope(msgspec.Struct):
-    data: dict[str, msgspec.Raw]
+    """In the contract's form the history alone is a list: one reading gives its rows, and all other fields."""
+
+    data: dict[str, list[_Row] | dict[str, Any] | str | int | float | bool | None]
 
 
 _rows = msgspec.json.Decoder(_RowEnvelope | list[_Row])
-_history = msgspec.json.Decoder(list[_Row])
 _detail = msgspec.json.Decoder(_DetailEnvelope)
 
 
@@ -175,14 +176,13 @@ def signal_detail(body: bytes, day_first: bool | None = None) -> SignalDetail:
 
     `day_first`: how the service is known to write days such as 03/04/2026.
     """
+    read: list[_Row] = []
     try:
-        raw = _detail.decode(body).data
-        if "slug" not in raw:
-            raise MalformedAnswerError("no `slug` in `data`")
-        told = raw.pop("history", None)
-        read = [] if told is None else _history.decode(told)
+        fields: dict[str, Any] = _detail.decode(body).data
+        read = fields.pop("history", None) or []
+        if "slug" not in fields or any(isinstance(each, list) for each in fields.values()) or type(read) is not list:
+            raise MalformedAnswerError("not in the contract's form")
         history = _observations(read)
-        fields = {name: msgspec.json.decode(text) for name, text in raw.items()}
     except (msgspec.MsgspecError, MalformedAnswerError):
         fields, read = signal_in(decoded(body)), []
         rows = _history_in(fields.pop("history", None))
