@@ -183,7 +183,7 @@ class ResourceReader:
             return brought
         context = self.context(resource, meter, has_value=known is not None)
         is_doubtful = known is None and self._cache.in_memory(CATALOGUE) is None and hasattr(resource, "slug")
-        with self._unknown_names.in_doubt() if is_doubtful else nullcontext():
+        with self._unknown_names.in_doubt if is_doubtful else nullcontext():
             return await self._fetched(resource, context, known, has_looked=has_looked)
 
     async def _fetched(

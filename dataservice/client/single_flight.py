@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
-from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from typing import Any, TypeVar
@@ -43,7 +42,7 @@ class SingleFlight:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._under_way: dict[Hashable, asyncio.Task[Any]] = {}
+        self._under_way: dict[Hashable, _Flight] = {}
 
     async def join(self, key: Hashable, start: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
         """The result of the work with `key`, started if there is none; and whether this caller started it."""
@@ -52,26 +51,43 @@ class SingleFlight:
             self._loop = loop
         elif self._loop is not loop:
             raise RuntimeError("this client was used in another event loop; make one in each, or use Client")
-        task = self._under_way.get(key)
-        started = task is None
-        if task is None:
-            task = loop.create_task(start())
-            self._under_way[key] = task
-            task.add_done_callback(partial(self._finished, key))
-        return await asyncio.shield(task), started
+        flight = self._under_way.get(key)
+        started = flight is None
+        if flight is None:
+            flight = self._under_way[key] = _Flight(loop.create_task(start()))
+            flight.task.add_done_callback(partial(self._finished, key, flight))
+        landing: asyncio.Future[T] = loop.create_future()
+        flight.landings.append(landing)
+        return await landing, started
 
     async def cancel(self) -> None:
         """End all work; its callers get `asyncio.CancelledError`."""
-        tasks = list(self._under_way.values())
+        tasks = [flight.task for flight in self._under_way.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _finished(self, key: Hashable, task: asyncio.Task[Any]) -> None:
-        if self._under_way.get(key) is task:
+    def _finished(self, key: Hashable, flight: _Flight, task: asyncio.Task[Any]) -> None:
+        if self._under_way.get(key) is flight:
             del self._under_way[key]
-        if not task.cancelled():
-            task.exception()  # retrieved, also when every caller left before
+        error = None if task.cancelled() else task.exception()  # retrieved, also when every caller left before
+        for landing in flight.landings:
+            if landing.done():
+                continue
+            if task.cancelled():
+                landing.cancel()
+            elif error is not None:
+                landing.set_exception(error)
+            else:
+                landing.set_result(task.result())
+
+
+@dataclass(slots=True, eq=False)
+class _Flight:
+    """A piece of work, and where each of its callers waits: one that is cancelled leaves the others alone."""
+
+    task: asyncio.Task[Any]
+    landings: list[asyncio.Future[Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -145,16 +161,14 @@ class FetchLock:
         That is so if this call had to wait, or if the store's entry is newer than the answer `known` before. Windows of
         one signal are pulled one after another: the next may find all it needs in the one before.
         """
-        slug = resource.slug if isinstance(resource, HistoryResource) else ""
-        waited = slug in self._slug_locks  # a lock is there for as long as somebody holds or awaits it
-        async with self._slug_locks.setdefault(slug, asyncio.Lock()) if slug else nullcontext():
-            await self._places.enter(resource.priority)
-            try:
-                if self._store.shared and self._cache.scope is not None:
-                    return await self._leased(resource, context, known, fetch, waited=waited)
-                return await fetch(waited)
-            finally:
-                self._places.leave()
+        is_shared = self._store.shared and self._cache.scope is not None
+        fetch = partial(self._leased, resource, context, known, fetch) if is_shared else fetch
+        waited = False
+        if not isinstance(resource, HistoryResource):
+            return await fetch(waited)
+        waited = resource.slug in self._slug_locks  # a lock is there for as long as somebody holds or awaits it
+        async with self._slug_locks.setdefault(resource.slug, asyncio.Lock()):
+            return await fetch(waited)
 
     async def _leased(
         self,
@@ -162,21 +176,26 @@ class FetchLock:
         context: CallContext,
         known: Answer[Any] | None,
         fetch: Callable[[bool], Awaitable[Answer[Any]]],
-        *,
         waited: bool,
     ) -> Answer[Any]:
         """The same with the lease of the entry; while another process holds it, look whether the answer has arrived."""
-        owner = f"{self._owner}/{next(self._numbers)}"
-        lease = Lease(self._store, self._cache.name(resource), owner, self._clock)
-        claim, has_polled = await self._claimed(lease, resource, context, known)
-        if claim.granted:  # else none is needed to read what has arrived
-            context.before_request, context.hand_over = lease.renew, lease.hand_over
-        is_newer = not claim.granted or self._cache.replaced_since(resource, known, claim.fetched_at)
+        await self._places.enter(resource.priority)
         try:
-            return await fetch(waited or has_polled or is_newer)
+            owner = f"{self._owner}/{next(self._numbers)}"
+            lease = Lease(self._store, self._cache.name(resource), owner, self._clock)
+            claim, has_polled = await self._claimed(lease, resource, context, known)
+            if claim.granted:  # else none is needed to read what has arrived
+                context.before_request, context.hand_over = lease.renew, lease.hand_over
+            may_be_there = waited or has_polled or not claim.granted
+            if claim.fetched_at is not None:
+                may_be_there |= self._cache.replaced_since(resource, known, claim.fetched_at)
+            try:
+                return await fetch(may_be_there)
+            finally:
+                if claim.granted:
+                    await lease.release()
         finally:
-            if claim.granted:
-                await lease.release()
+            self._places.leave()
 
     async def _claimed(
         self, lease: Lease, resource: Resource[Any], context: CallContext, known: Answer[Any] | None
@@ -195,7 +214,7 @@ class FetchLock:
 
     async def _has_arrived(self, resource: Resource[Any], known: Answer[Any] | None, claim: Claim) -> bool:
         """Return whether the entry has been replaced since, by something that is fresh."""
-        if not self._cache.replaced_since(resource, known, claim.fetched_at):
+        if claim.fetched_at is None or not self._cache.replaced_since(resource, known, claim.fetched_at):
             return False
         now = self._clock()
         found = await self._cache.last_known(resource, now)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from enum import Enum
 from typing import Any
 
@@ -60,23 +60,12 @@ class UnknownNames:
         self._clock = clock
         self._here = 0
         self._day = ""
-        self._under_way = 0
-        self._news = asyncio.Event()
+        self.in_doubt = _Doubt()
+        """To ask within it for a name of which nothing is known: that shows something of the others."""
 
     async def note(self) -> None:
         """Count one more."""
         await self._count(1)
-
-    @contextmanager
-    def in_doubt(self) -> Iterator[None]:
-        """Ask within this for a name of which nothing is known: it shows something of the others."""
-        self._under_way += 1
-        try:
-            yield
-        finally:
-            self._under_way -= 1
-            self._news.set()
-            self._news = asyncio.Event()
 
     async def catalogue_check(self, names: int, *, waits: bool = True) -> CatalogueCheck:
         """Return how doubtful `names` names are that nothing at hand vouches for.
@@ -85,13 +74,13 @@ class UnknownNames:
         than asking for all of that kind. Together with others that are under way they may be many: then it `waits` for
         the first of these to be answered, for some seconds at most.
         """
-        unknown, others = await self._count(0), self._under_way if waits else 0
+        unknown, others = await self._count(0), self.in_doubt.names if waits else 0
         if names + unknown + others < MANY_NAMES:
             return CatalogueCheck.NONE
         if others and not unknown:
             with suppress(TimeoutError):
                 async with asyncio.timeout(WAIT_S):
-                    await self._news.wait()
+                    await self.in_doubt.news()
             unknown = await self._count(0)
         known = self._cache.in_memory(CatalogueResource())
         pages = 1 if known is None else -(-len(known.value) // CATALOGUE_LIMIT)
@@ -107,6 +96,28 @@ class UnknownNames:
             return self._here
         shared = await self._store.add(f"{self._cache.scope}/unknown/{day}", names)
         return max(self._here, shared or 0)
+
+
+class _Doubt:
+    """How many names are being asked for of which nothing is known; each counts until its block ends."""
+
+    def __init__(self) -> None:
+        self.names = 0
+        self._news: asyncio.Event | None = None
+
+    def __enter__(self) -> None:
+        self.names += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.names -= 1
+        if self._news is not None:
+            self._news.set()
+            self._news = None
+
+    async def news(self) -> None:
+        """Wait until the next of them is answered."""
+        self._news = self._news or asyncio.Event()
+        await self._news.wait()
 
 
 class RampUp:

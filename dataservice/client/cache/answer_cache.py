@@ -102,6 +102,8 @@ class AnswerCache(SignalAnswers):
         if isinstance(resource, SignalResource):
             told = self._told_by_history(resource.slug, cast("Answer[SignalDetail] | None", answer), now)
             return cast("Answer[T]", told) if told is not None and told.is_within(max_age_s, now) else None
+        if resource.family is resource:
+            return None
         wide = self._narrowed_in_memory(resource, answer)  # a wider answer may hold a younger one
         return wide if wide is not None and wide.is_within(max_age_s, now) else None
 
@@ -241,10 +243,8 @@ class AnswerCache(SignalAnswers):
                 found = wide
         return found
 
-    def replaced_since(self, resource: Resource[Any], known: Answer[Any] | None, fetched_at: float | None) -> bool:
+    def replaced_since(self, resource: Resource[Any], known: Answer[Any] | None, fetched_at: float) -> bool:
         """Return whether the store's entry of the time `fetched_at` is newer than what this process found there."""
-        if fetched_at is None:
-            return False
         if isinstance(resource, HistoryResource):
             return fetched_at != self._histories.kept_at.get(resource.slug)
         return known is None or fetched_at > known.fetched_at

@@ -74,6 +74,8 @@ class RequestSender:
         """How many calls wait until they may take part: none where nobody counts them."""
         self._sent = 0
         """Requests that await their answer."""
+        self._unread = 0
+        """Answers that were received, and are not looked into yet."""
         self._prepared = FIRST_ROUND
         """Connections that were opened, or are opened by the first requests."""
         self._last_watch: SendWatch | None = None
@@ -169,6 +171,8 @@ class RequestSender:
     async def _send(self, request: Request, context: CallContext) -> Exchange:
         if context.before_request is not None:
             await context.before_request()
+        while self._unread >= self._concurrency.most:  # noqa: ASYNC110 - they may show that no more is to be asked
+            await asyncio.sleep(0)
         if not self._sent:
             self._limit()  # a month may have ended since the last answer
         if (arrival := context.arrival) is None:
@@ -187,7 +191,7 @@ class RequestSender:
         Without a budget it is counted while it waits, so that no place stays empty while the store counts; a budget is
         asked as late as can be.
         """
-        ticket = await self._usage.counted() if self._usage.is_unlimited else None
+        ticket = await self._usage.counted()
         try:
             await self._limiter.enter(request.priority, arrival)
             try:
@@ -196,8 +200,8 @@ class RequestSender:
                 guard = self._breaker.alike
                 if refusal := self._refusal(request, context, now) or guard.turn_away(request.endpoint, now):
                     raise refusal
-                if ticket is not None:
-                    counted, ticket = ticket, None
+                if self._usage.is_unlimited:
+                    counted, ticket = ticket or self._usage.count(now), None
                     return await self._exchange(request, context, counted, now)
                 async with self._usage.admitted(until=now + context.left_s(now)) as admitted:
                     return await self._exchange(request, context, admitted, self._clock())
@@ -215,10 +219,14 @@ class RequestSender:
 
     async def _next_has_left(self) -> None:
         """Let the next requests leave first: answers are worked on while those are under way."""
-        for _ in range(TURNS_TO_LEAVE):
-            await asyncio.sleep(0)
-            if self._last_watch is None or self._last_watch.was_sent or not self._transport.is_watched:
-                return
+        self._unread += 1
+        try:
+            for _ in range(TURNS_TO_LEAVE):
+                await asyncio.sleep(0)
+                if self._last_watch is None or self._last_watch.was_sent or not self._transport.is_watched:
+                    return
+        finally:
+            self._unread -= 1
 
     async def _exchange(self, request: Request, context: CallContext, ticket: Ticket, now: float) -> Exchange:
         """The exchange, counted before it begins; what the service surely did not count is given back."""
@@ -293,8 +301,8 @@ class RequestSender:
             self._limit()
 
     def _record(self, exchange: Exchange, request: Request, context: CallContext, ticket: Ticket, now: float) -> None:
-        self._usage.note(ticket, exchange.quota)
         if exchange.quota is not None:
+            self._usage.note(ticket, exchange.quota)
             self._breaker.tier_told(exchange.quota)
         self._limit(now)
         if exchange.quota is not None and exchange.quota.remaining == 0:

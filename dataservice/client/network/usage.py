@@ -81,7 +81,7 @@ class UsageTracker:
         self._store = store
         self._budget = budget
         self.is_unlimited = budget.is_unlimited
-        """Whether there is no budget: then a request may be counted while it waits for its turn."""
+        """Whether there is no budget: then a request is counted at once, or while it waits for its turn."""
         self._clock = clock
         self._sleep = sleep
         self._scope: str | None = None
@@ -154,20 +154,27 @@ class UsageTracker:
             held = f", and {reserve:,} are held in reserve" if reserve else ""
             raise BudgetError(f"{quota.remaining:,} requests are left{held}; it may take {requests}")
 
-    async def counted(self) -> Ticket:
+    def count(self, now: float) -> Ticket:
         """The right to send one request where there is no budget; whoever does not send it gives it back.
+
+        What is unsaved is told at the next quiet moment.
+        """
+        month = month_of(now)
+        self.sent += 1
+        self._count(_used(month), 1)
+        return Ticket(0, month)
+
+    async def counted(self) -> Ticket | None:
+        """The same where others count, too, in the store as well; None where nobody does, and it need not wait.
 
         Those that come while others are counted are added to the store's counter together.
         """
-        month = month_of(self._clock())
-        ticket = Ticket(0, month)
-        self.sent += 1
-        self._count(_used(month), 1)
-        if not self._store.shared:
-            return ticket  # nobody else counts, and what is unsaved is told at the next quiet moment
+        if not (self.is_unlimited and self._store.shared):
+            return None
+        ticket = self.count(self._clock())
         try:
             if self._counting is None:
-                self._counting = asyncio.ensure_future(self._count_together(month))
+                self._counting = asyncio.ensure_future(self._count_together(ticket.month))
             await asyncio.shield(self._counting)
         except asyncio.CancelledError:
             self.give_back(ticket)
@@ -232,10 +239,8 @@ class UsageTracker:
         self._probed_on = ticket.day
         return ticket, self._too_few(now)
 
-    def note(self, ticket: Ticket, quota: Quota | None) -> None:
+    def note(self, ticket: Ticket, quota: Quota) -> None:
         """Note what an answer said about the quota; `save` writes it."""
-        if quota is None:
-            return
         if self._seen is None:
             self._seen = Seen(quota)
         month, last = self._seen.month, self._seen.last_ticket
