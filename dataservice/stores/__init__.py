@@ -14,6 +14,7 @@ from dataservice.stores.base import (
     Put,
     Store,
     StoreAwayError,
+    Unpacked,
 )
 from dataservice.stores.memory import MemoryStore
 from dataservice.stores.replica import ReplicatedStore
@@ -35,6 +36,7 @@ __all__ = [
     "SqliteStore",
     "Store",
     "StoreAwayError",
+    "Unpacked",
     "default_archive_path",
     "default_sqlite_path",
 ]

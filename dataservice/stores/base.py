@@ -5,7 +5,7 @@ A store knows nothing of keys, resources or HTTP. Its user puts the API key's fi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -66,6 +66,17 @@ class Part:
     number: int
     payload: bytes
     is_damaged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """A payload of about `nbytes` bytes that is not made yet: a store in memory makes it when somebody reads it."""
+
+    make: Callable[[], bytes]
+    nbytes: int
+
+    def __len__(self) -> int:
+        return self.nbytes
 
 
 @dataclass(frozen=True, slots=True)

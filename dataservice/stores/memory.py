@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from cachetools import LRUCache
 
-from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part, Put
+from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part, Put, Unpacked
 
 DEFAULT_MEMORY_BYTES = 64 * 2**20
 """Room for four million observations, or for a catalogue of 100,000 signals."""
@@ -44,7 +44,7 @@ class MemoryStore:
         self._leases: dict[str, Lease] = {}
         self._counters: Counter[str] = Counter()
         self._max_archive_bytes = max_archive_bytes
-        self._logs: dict[str, list[Part]] = {}
+        self._logs: dict[str, list[_Part]] = {}
         """By name, the one appended to longest ago first."""
         self._appended = 0
         self._archive_bytes = 0
@@ -113,9 +113,9 @@ class MemoryStore:
         """The parts of a log behind the one numbered `after`; all, if that one is no longer there."""
         parts = self._logs.get(log, [])
         is_there = after == 0 or any(part.number == after for part in parts)
-        return Log(tuple(part for part in parts if part.number > after or not is_there), is_there)
+        return Log(tuple(part.packed() for part in parts if part.number > after or not is_there), is_there)
 
-    async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int:
+    async def append(self, log: str, payload: bytes | Unpacked, after: int, *, then: Put | None = None) -> int:
         """Add a part behind the one numbered `after`; if all logs are too large, the oldest ones are dropped."""
         parts = self._logs.get(log, [])
         if after != (parts[-1].number if parts else 0):
@@ -157,10 +157,21 @@ class MemoryStore:
     async def aclose(self) -> None:
         """Nothing to close."""
 
-    def _part(self, payload: bytes) -> Part:
+    def _part(self, payload: bytes | Unpacked) -> _Part:
         self._appended += 1
         self._archive_bytes += len(payload)
-        return Part(self._appended, payload)
+        return _Part(self._appended, payload)
+
+
+@dataclass(slots=True)
+class _Part:
+    number: int
+    payload: bytes | Unpacked
+
+    def packed(self) -> Part:
+        """The part as others know it; what was not made until now takes as much room as it was said to."""
+        payload = self.payload.make() if isinstance(self.payload, Unpacked) else self.payload
+        return Part(self.number, payload)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +187,7 @@ def may_take(held: Lease | None, owner: str, now: float) -> bool:
     return held is None or held.owner == owner or now >= held.expires_at
 
 
-def _log_size(parts: Sequence[Part]) -> int:
+def _log_size(parts: Sequence[_Part]) -> int:
     return sum(len(part.payload) for part in parts)
 
 

@@ -22,6 +22,7 @@ from dataservice.stores.base import (
     Put,
     Store,
     StoreAwayError,
+    Unpacked,
 )
 from dataservice.stores.memory import MemoryStore
 
@@ -61,7 +62,8 @@ class ResilientStore:
     ) -> None:
         self._store = store
         self.tier, self.shared = store.tier, store.shared
-        self._is_memory = type(store) is MemoryStore  # which neither waits nor fails, unlike what may extend it
+        self._memory = store if type(store) is MemoryStore else None
+        """One that neither waits nor fails, unlike what may extend it."""
         self._timeout_s = timeout_s
         self._hedge_s = hedge_s
         self._late: dict[str, asyncio.Task[None]] = {}
@@ -128,8 +130,11 @@ class ResilientStore:
         """The parts of a log, or None where they cannot be known."""
         return await self._tried(partial(self._store.parts, log, after), None, logs=True)
 
-    async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int | None:
+    async def append(self, log: str, payload: bytes | Unpacked, after: int, *, then: Put | None = None) -> int | None:
         """The number of the new part, 0 where the last part is not `after`; None where the store fails."""
+        if self._memory is not None:
+            return await self._memory.append(log, payload, after, then=then)
+        payload = payload.make() if isinstance(payload, Unpacked) else payload
         if then is not None and then.name in self._late:
             await self._settled(then.name)
         return await self._tried(
@@ -169,15 +174,11 @@ class ResilientStore:
         if not self._store.shared:
             await self._tried(write, None, writes=True)
             return
-        task = asyncio.ensure_future(self._after(self._late.get(name), write))
-        self._late[name] = task
-        task.add_done_callback(lambda done: self._ended(name, done))
+        before = self._late.get(name)
+        begin = partial(self._tried, write, None, writes=True)
+        task = self._late[name] = asyncio.ensure_future(begin() if before is None else _after(before, begin))
+        task.add_done_callback(partial(self._ended, name))
         await asyncio.wait({task}, timeout=self._hedge_s)
-
-    async def _after(self, before: asyncio.Task[None] | None, write: Callable[[], Awaitable[None]]) -> None:
-        if before is not None:
-            await asyncio.wait({before})
-        await self._tried(write, None, writes=True)
 
     def _ended(self, name: str, task: asyncio.Task[None]) -> None:
         if self._late.get(name) is task:
@@ -186,7 +187,7 @@ class ResilientStore:
     async def _tried(
         self, operation: Callable[[], Awaitable[T]], otherwise: T, *, writes: bool = False, logs: bool = False
     ) -> T:
-        if self._is_memory:
+        if self._memory is not None:
             return await operation()
         await self._places.enter()
         try:
@@ -222,3 +223,8 @@ class ResilientStore:
             reason = f"{error.strerror}: {error.filename}"
         _logger.log(level, "the cache store %r failed and is skipped for now: %s", self.tier, reason)
         self._warned = True
+
+
+async def _after(before: asyncio.Task[None], begin: Callable[[], Awaitable[None]]) -> None:
+    await asyncio.wait({before})
+    await begin()

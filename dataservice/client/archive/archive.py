@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from urllib.parse import quote, unquote
 from weakref import WeakValueDictionary
 
@@ -23,7 +24,7 @@ from dataservice.client.archive.looks import Look, of_one_source
 from dataservice.client.archive.vintages import DROPPED, Vintages
 from dataservice.client.contract.windows import Window
 from dataservice.observations import Observations
-from dataservice.stores import LogSize, Part, Put, ResilientStore
+from dataservice.stores import LogSize, Part, Put, ResilientStore, Unpacked
 
 FOLD_PARTS = 16
 FACTS_A_PART = 1_000
@@ -173,7 +174,8 @@ class Archive:
         name = self._name_of(slug)
         if name is None:
             return False
-        payload = pack_first_look(first.found, first.moment, first.window, by_detail=first.by_detail)
+        pack = partial(pack_first_look, first.found, first.moment, first.window, by_detail=first.by_detail)
+        payload = Unpacked(pack, first.found.nbytes)
         number = await self._store.append(name, payload, 0, then=None if then is None else then())
         if number and slug not in self._held:
             self._hold(slug, msgspec.structs.replace(first, number=number))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -31,7 +33,9 @@ FEW = 1_000
 """Rows of a first look that is packed in the fast way: those of a detail."""
 
 SHARED_COLUMNS = 64
-"""Columns whose packed form is remembered: most series are observed on the same days."""
+"""Columns whose packed form is remembered: most details have as many rows."""
+
+MOMENT_BYTES = 16  # of two times of looks
 
 _BLOCK = struct.Struct("<?HH")
 _CHECKSUM = struct.Struct(">I")
@@ -82,33 +86,51 @@ def pack_first_look(found: Observations, moment: int, window: Window, *, by_deta
     That are 1 to `FEW` observations. Values are not compressed, and a column that many signals share only once: new
     signals come by the thousand.
     """
-    count = len(found)
-    times, packed_times = of_axis(_days, found.times)
-    told, places = (b"\x02" if by_detail else b"\x00") * count, b"\x01" * count + b"\x00" * count
-    values = _by_byte(found.values)
-    moments = _planes("q", NEVER_BEFORE, NEVER_BEFORE + moment)  # their difference, which wraps round in 64 bits
+    count, values = len(found), _by_byte(found.values)
+    times, checksum = of_axis(_days, found.times)
+    told, places = _told_by_one_look(count, by_detail=by_detail)
     starts, first, last = steps_of(window, moment)
-    steps = _planes("i", *starts) + _planes("q", *first) + _planes("q", *last)
-    blocks = (packed_times, _stored(values), _deflated(told), _stored(moments), _deflated(places))
-    checksum = _CHECKSUM.pack(zlib.adler32(b"".join((times, values, told, moments, places, steps))))
-    packed = b"".join((ZLIB_HEAD, *blocks, _stored(steps, is_last=True), checksum))
+    numbers, order = _FEW_NUMBERS[len(starts)]
+    # The second moment is told as the difference to the first, which wraps round in 64 bits.
+    few = bytes(order(numbers.pack(NEVER_BEFORE, NEVER_BEFORE + moment, *starts, *first, *last)))
+    moments, steps = few[:MOMENT_BYTES], few[MOMENT_BYTES:]
+    for column in (values, told.column, moments, places.column, steps):
+        checksum = zlib.adler32(column, checksum)
+    blocks = (times, _stored(values), told.packed, _stored(moments), places.packed, _stored(steps, is_last=True))
+    packed = b"".join((ZLIB_HEAD, *blocks, _CHECKSUM.pack(checksum)))
     return _encode(_Part(SOURCED if by_detail else PLAIN, count, 2, len(starts), 0, packed))
 
 
-def _planes(kind: str, *numbers: int) -> bytes:
-    """As `_by_byte` of a few numbers, in a tenth of the time."""
-    packed = struct.pack(f"<{len(numbers)}{kind}", *numbers)
-    size = len(packed) // len(numbers)
-    return b"".join([packed[place::size] for place in range(size)])
-
-
-def _days(times: Times) -> tuple[bytes, bytes]:
-    """A column of times as the archive writes it, and that compressed."""
-    column = _by_byte(_differences(times.astype("<M8[us]").view("<i8")))
-    return column, _deflated.__wrapped__(column)
+class _Column(NamedTuple):
+    column: bytes
+    packed: bytes
 
 
 @lru_cache(SHARED_COLUMNS)
+def _told_by_one_look(count: int, *, by_detail: bool) -> tuple[_Column, _Column]:
+    """The columns of so many facts of one look that say who told them, and when they were first seen and not before."""
+    told, places = (b"\x02" if by_detail else b"\x00") * count, b"\x01" * count + b"\x00" * count
+    return _Column(told, _deflated(told)), _Column(places, _deflated(places))
+
+
+def _few_by_byte(steps: int) -> tuple[struct.Struct, Callable[[bytes], tuple[int, ...]]]:
+    """What packs two moments and so many steps, and what then takes their bytes in the order of `_by_byte`."""
+    order, at = list[int](), 0
+    for count, size in ((2, 8), (steps, 4), (steps, 8), (steps, 8)):
+        order += [at + place + size * row for place in range(size) for row in range(count)]
+        at += count * size
+    return struct.Struct(f"<2q{steps}i{2 * steps}q"), itemgetter(*order)
+
+
+_FEW_NUMBERS = {steps: _few_by_byte(steps) for steps in (1, 2, 3)}  # one look at a window makes no more
+
+
+def _days(times: Times) -> tuple[bytes, int]:
+    """A column of times as the archive writes it, compressed, and the checksum of all up to its end."""
+    column = _by_byte(_differences(times.astype("<M8[us]").view("<i8")))
+    return _deflated(column), zlib.adler32(column)
+
+
 def _deflated(column: bytes) -> bytes:
     """A part of a compressed stream that refers to nothing before it."""
     packer = zlib.compressobj(LEVEL, wbits=-zlib.MAX_WBITS)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataservice.stores import Entry, MemoryStore
+from dataservice.stores import Entry, Log, MemoryStore, Part, ResilientStore, SqliteStore, Unpacked
 from dataservice.stores.memory import ENTRY_BYTES, Lease, may_take
 
 
@@ -49,3 +49,25 @@ def test_a_lease_may_be_taken_when_it_is_free_ones_own_or_over(holder, owner, ex
 def test_a_memory_without_room_is_refused():
     with pytest.raises(ValueError, match="max_bytes"):
         MemoryStore(max_bytes=0)
+
+
+@pytest.mark.parametrize("store", [MemoryStore(), ResilientStore(MemoryStore())], ids=["alone", "guarded"])
+async def test_a_part_is_packed_no_sooner_than_somebody_reads_it(store):
+    packed = []
+
+    def pack():
+        packed.append(1)
+        return b"first look"
+
+    number = await store.append("log", Unpacked(pack, 1_000), 0)
+    sizes = await store.logs()
+    assert (packed, [size.nbytes for size in sizes]) == ([], [1_000])
+    assert await store.parts("log") == Log((Part(number, b"first look"),))
+
+
+async def test_a_store_on_disk_is_handed_the_bytes_of_a_part(tmp_path):
+    kept = SqliteStore(tmp_path / "cache.sqlite")
+    store = ResilientStore(kept)
+    number = await store.append("log", Unpacked(lambda: b"first look", 1_000), 0)
+    assert await store.parts("log") == Log((Part(number, b"first look"),))
+    await kept.aclose()
