@@ -463,17 +463,18 @@ class SignalAnswers(StoredAnswers):
         answer = await super()._unpacked(resource, now)
         if not isinstance(resource, SignalResource):
             return answer
-        if answer is not None and self.has_thin_details:
-            answer = msgspec.structs.replace(answer, value=cast("T", newest_alone(cast("SignalDetail", answer.value))))
-            self._remember(resource, answer, 0)
-        held = self._histories.held(resource.slug)
-        if answer is not None and held is None and self.sources.is_apart(resource.slug):
-            held = await self._histories.renewed(resource.slug, now)  # it is shown in place of the detail
         notes = self._notes_of(resource.slug)
         notes.looks += 1
         if answer is None:
             notes.absent_at, notes.is_unkept = now, True
-        elif self.memory.get(resource) is not None:
+            return None
+        if self.has_thin_details:
+            answer = msgspec.structs.replace(answer, value=cast("T", newest_alone(cast("SignalDetail", answer.value))))
+            self._remember(resource, answer, 0)
+        held = self._histories.held(resource.slug)
+        if held is None and self.sources.is_apart(resource.slug):
+            held = await self._histories.renewed(resource.slug, now)  # it is shown in place of the detail
+        if self.memory.get(resource) is not None:
             if not answer.is_fresh(now):
                 notes.absent_at = now
             self.memory.drop_family(windows_of(resource.slug))  # they were cut without this detail

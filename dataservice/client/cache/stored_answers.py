@@ -47,7 +47,7 @@ class StoredAnswers:
     def in_memory(self, resource: Resource[T]) -> Answer[T] | None:
         """The last known answer in memory, fresh or not, also out of a wider one."""
         answer = self.memory.get(resource)
-        return self._narrowed_in_memory(resource, answer) or answer
+        return answer if resource.family is resource else self._narrowed_in_memory(resource, answer) or answer
 
     def name(self, resource: Resource[Any]) -> str:
         """The name of a resource's entry in the store: the key's fingerprint and that of the first request."""
@@ -55,8 +55,6 @@ class StoredAnswers:
 
     def _narrowed_in_memory(self, resource: Resource[T], known: Answer[T] | None) -> Answer[T] | None:
         """The answer to `resource` out of the best wider one, if that is better than the `known` one."""
-        if resource.family is resource:
-            return None
         found: Answer[T] | None = None
         for wide, answer in self.memory.family(resource):
             if wide != resource and wide.covers(resource) and is_better(answer, found or known):

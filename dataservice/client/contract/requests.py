@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urlencode
+
+import msgspec
+from msgspec.structs import replace
 
 from dataservice.client.contract.body import Params
 from dataservice.client.contract.resources import (
@@ -47,8 +49,7 @@ class Endpoint(StrEnum):
     DESCRIPTION = "/openapi.json"
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """One GET: the endpoint, its path with the slug in place, the parameters, and who goes first."""
 
     endpoint: Endpoint
@@ -58,19 +59,19 @@ class Request:
     """What is missing when the service answers 404."""
     priority: int = 0
 
-    @cached_property
+    @property
     def target(self) -> str:
         """Path and query: what is sent."""
         return f"{self.path}?{_query(self.params)}" if self.params else self.path
 
-    @cached_property
+    @property
     def entry(self) -> str:
         """The name its answer is kept under: all windows of a history are parts of one entry."""
         return self.path if self.endpoint is Endpoint.OBSERVATIONS else self.target
 
     def target_with(self, path_end: str) -> str:
         """The target at a service whose paths end in another way."""
-        is_moved = path_end and self.endpoint is not Endpoint.DESCRIPTION
+        is_moved = self.endpoint is not Endpoint.DESCRIPTION
         return replace(self, path=f"{self.path}{path_end}").target if is_moved else self.target
 
     def further(self, params: Params) -> Request:
@@ -96,7 +97,7 @@ def first_request(resource: Resource[Any]) -> Request:
         case CatalogueResource():
             return catalogue_request(0)
         case SignalResource(slug):
-            return _signal(Endpoint.SIGNAL, slug, {"history": HISTORY_LIMIT}, resource.priority)
+            return _signal(Endpoint.SIGNAL, slug, _RECENT, resource.priority)
         case HistoryResource(slug, start, end):
             return observations_request(slug, start, end)  # names the entry; what is sent is wider by a day at each end
         case IndicesResource():
@@ -128,16 +129,17 @@ def catalogue_request(offset: int, category: str | None = None) -> Request:
 
 def observations_request(slug: str, start: date | None, end: date | None) -> Request:
     """The first page of a signal's observations from `start` to `end`, both days included."""
-    return _signal(Endpoint.OBSERVATIONS, slug, {"start": start, "end": end}, HistoryResource.priority)
+    params = _params({"start": start, "end": end})
+    return _signal(Endpoint.OBSERVATIONS, slug, params, HistoryResource.priority)
 
 
-def _signal(endpoint: Endpoint, slug: str, params: dict[str, Any], priority: int) -> Request:
+def _signal(endpoint: Endpoint, slug: str, params: Params, priority: int) -> Request:
     if not isinstance(slug, str):
         raise TypeError(f"a signal's slug is text, not {slug!r}")
     if not 0 < len(slug) <= MAX_SLUG or not slug.isprintable() or " " in slug or slug in {".", ".."}:
         raise NotFoundError(f"no signal {slug[:MAX_SLUG]!r}")
     path = endpoint.replace("{slug}", quote(slug, safe=""))
-    return Request(endpoint, path, _params(params), subject=f"signal {slug!r}", priority=priority)
+    return Request(endpoint, path, params, subject=f"signal {slug!r}", priority=priority)
 
 
 def _posts(asked: PostsResource) -> Request:
@@ -172,5 +174,8 @@ def _midnight(day: date | None) -> str | None:
     return None if day is None else f"{day.isoformat()}T00:00:00Z"
 
 
-def _params(given: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def _params(given: dict[str, Any]) -> Params:
     return tuple((name, str(value)) for name, value in given.items() if value is not None)
+
+
+_RECENT = _params({"history": HISTORY_LIMIT})

@@ -148,13 +148,17 @@ class CircuitBreaker:
         self._resources: LRUCache[Resource[Any], OpenBreaker] = LRUCache(MAX_RESOURCES)
         self.alike = RepeatedFailureGuard()
         """Turns a request away whose turn has come, where too many others ended alike."""
+        self._tier: str | None = None
+        """The tier that was told last."""
         self._wire: OpenBreaker | None = None
         self.is_wire_open = False
         """Whether the key's tier is known to open the wire."""
 
     def tier_told(self, quota: Quota) -> None:
         """Learn the key's tier, which any answer tells: on Free the wire is locked, and asking would be for nothing."""
-        self.is_wire_open = not quota.is_free
+        if quota.tier == self._tier:
+            return
+        self._tier, self.is_wire_open = quota.tier, not quota.is_free
         self._wire = OpenBreaker(tier_error("the wire", quota), float("inf")) if quota.is_free else None
 
     def blocking_error(self, resource: Resource[Any] | None, endpoint: Endpoint, now: float) -> DataServiceError | None:
@@ -268,7 +272,7 @@ class CircuitBreaker:
 
     def reset(self) -> None:
         """Let everything be asked again."""
-        self._key = self._outage = self._wire = None
+        self._key = self._outage = self._wire = self._tier = None
         self.is_wire_open = False
         self._failing.clear()
         self._unauthorized.clear()

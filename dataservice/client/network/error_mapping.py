@@ -206,6 +206,8 @@ def _stranger(status: int, headers: Mapping[str, str], body: bytes) -> str:
 
 
 def _is_page(headers: Mapping[str, str], body: bytes) -> bool:
+    if body[:1] in (b"{", b"["):
+        return False  # as nearly all begin
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     return (kind in _PAGE_KINDS and body.lstrip()[:1] not in (b"{", b"[")) or _PAGE.match(body) is not None
 

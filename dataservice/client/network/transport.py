@@ -185,7 +185,8 @@ class Transport:
 
     async def _exchange(self, request: Request, now: float, watch: SendWatch, within_s: float) -> Exchange:
         # The whole exchange is timed by its caller; only a connection that is not accepted is given up sooner.
-        arrival = await self._arrival(request.target_with(self.path_end), watch, connect_s=min(CONNECT_S, within_s))
+        target = request.target_with(self.path_end) if self.path_end else request.target
+        arrival = await self._arrival(target, watch, connect_s=min(CONNECT_S, within_s))
         try:
             status, headers = arrival.status, arrival.headers
             quota = quota_in(headers, now)

@@ -161,8 +161,10 @@ def told_wait_s(headers: Mapping[str, str], now: float) -> float | None:
     if spent := _SPENT.search(headers.get("ratelimit", "")):
         return believed(float(spent[1]))
     for prefix in ("ratelimit", "x-ratelimit"):
-        left, reset = headers.get(f"{prefix}-remaining", "").strip(), headers.get(f"{prefix}-reset", "").strip()
-        if left == "0" != headers.get(f"{prefix}-limit", "").strip() and reset.isdecimal() and len(reset) <= 15:
+        if headers.get(f"{prefix}-remaining", "").strip() != "0" or headers.get(f"{prefix}-limit", "").strip() == "0":
+            continue
+        reset = headers.get(f"{prefix}-reset", "").strip()
+        if reset.isdecimal() and len(reset) <= 15:
             until = float(reset) / 1_000 if float(reset) > _EPOCH_MS else float(reset)
             return believed(max(0.0, until - now) if until > _EPOCH else until)
     return None
