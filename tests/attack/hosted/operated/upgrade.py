@@ -2,10 +2,10 @@
 
 python -m tests.attack.hosted.operated.upgrade --users 3 --before HEAD~10 HEAD~400
 
-Users with keys of their own sign in at a backend of an earlier commit (of each in turn), store their keys, fill a sheet, and one of them
-is stopped. The backend is replaced by this version, on the same Redis and with an empty cache folder, as on a new
-machine; then by the earlier one again. Each time every user asks for the same cells: they show the same, cost no
-request, and who was stopped is out.
+Users with keys of their own sign in at a backend of an earlier commit (of each in turn), store their keys, fill a
+sheet, and one of them is stopped. The backend is replaced by this version, on the same Redis and with an empty cache
+folder, as on a new machine; then by the earlier one again. Each time every user asks for the same cells: they show the
+same, cost no request, and who was stopped is out.
 """
 
 from __future__ import annotations
