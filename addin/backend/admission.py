@@ -139,7 +139,10 @@ class _Entry:
         """Return the tenant."""
         if self._tenant is None:
             opening = self._backend.tenant(self._key, address_of(self._request), self.has_left)
-            self._tenant = await self._stack.enter_async_context(opening)
+            tenant = self._tenant = await self._stack.enter_async_context(opening)
+            if self._backend.settings.per_user_keys and self._key is not None:
+                payer = _payer(self._request, tenant)
+                self._account.turns.pay_later_as(lambda: payer if tenant.proven else "")
         return self._tenant
 
     async def proven(self) -> Tenant:
@@ -177,9 +180,13 @@ async def _proven(request: Request, backend: BackendState, tenant: Tenant) -> No
 
 def _pay(request: Request, backend: BackendState, tenant: Tenant) -> None:
     """Let the key, or who signed in, have the account."""
+    is_only = person_in(request) is None and not backend.settings.per_user_keys
+    account_of(request).pay_as(_payer(request, tenant), is_only=is_only)
+
+
+def _payer(request: Request, tenant: Tenant) -> str:
     person = person_in(request)
-    payer = f"tenant {id(tenant)}" if person is None else f"person {person.id}"
-    account_of(request).pay_as(payer, is_only=person is None and not backend.settings.per_user_keys)
+    return f"tenant {id(tenant)}" if person is None else f"person {person.id}"
 
 
 def owned_backend(request: Request) -> BackendState:

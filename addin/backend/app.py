@@ -21,6 +21,7 @@ from addin.backend.operation.stopping import AnswerWhenStopped
 from addin.backend.routes import ROUTES
 from addin.backend.security import SecurityMiddleware
 from addin.backend.serving import Stopping
+from addin.backend.sign_in.cookies import asker_of
 from addin.backend.sign_in.gate import SignInGate
 from addin.backend.sign_in.keeping import keeping_people
 from addin.backend.state import BackendState
@@ -78,7 +79,11 @@ def create_app(
         middleware=[
             Middleware(AnswerWhenStopped),
             Middleware(
-                Accounting, backend.memory, send_timeout_s=settings.receive_timeout_s, goes_first=backend.goes_first
+                Accounting,
+                backend.memory,
+                send_timeout_s=settings.receive_timeout_s,
+                goes_first=backend.goes_first,
+                asker_of=asker_of,
             ),
             Middleware(RequestLog, backend.metrics, is_on=settings.log_requests),
             Middleware(SecurityMiddleware, settings),

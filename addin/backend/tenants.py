@@ -239,7 +239,8 @@ class UserTenants:
 
     def knows(self, key: str) -> bool:
         """Return whether the service has accepted the key, as far as is known here."""
-        return key in self._proven
+        tenant = self._proven.get(key) or self._unproven.get(key)  # whose answers came after its last request
+        return tenant is not None and tenant.proven
 
     @property
     def unproven(self) -> Iterator[Tenant]:

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -77,9 +78,15 @@ class MemoryBudget:
         """Accounts that wait for room, how much, and what ends their wait."""
 
     @contextmanager
-    def account(self, address: str) -> Iterator[Account]:
-        """An account for a request from `address`, empty and closed at the end of the block."""
+    def account(self, address: str, asker: str = "") -> Iterator[Account]:
+        """An account for a request from `address`, empty and closed at the end of the block.
+
+        An `asker` who comes again has the place of the first request in the order.
+        """
         account = Account(self, address)
+        place = self.processor.come(asker, account.turns.number)
+        account.came_before = place[0] < account.turns.number
+        account.turns.number = place[0]
         self.processor.callers += 1
         token = TURNS.set(account.turns)
         try:
@@ -87,6 +94,8 @@ class MemoryBudget:
         finally:
             TURNS.reset(token)
             self.processor.callers -= 1
+            if asker and account.is_answered:
+                self.processor.go(asker, place)
             account.shrink(account.held)
 
     def change(self, account: Account, amount: int) -> None:
@@ -158,6 +167,8 @@ class Account:
         self.held = 0
         self.patience_s = WAITS_S
         """How long it may wait for room in all."""
+        self.came_before = self.is_answered = False
+        """Whether this is not the first request lately of who asks, and whether it was answered: 200."""
 
     def hurry(self) -> None:
         """Let the request be answered soon, or refused."""
@@ -215,6 +226,7 @@ class Accounting:
 
     An answer of which nothing leaves for `send_timeout_s` is broken off: else whoever does not read would hold it.
     In a crowd requests begin one after another, but those that `goes_first` names: a probe, or a user who is known.
+    `asker_of` tells who asks, as far as the request itself says it; empty where it does not.
     """
 
     def __init__(
@@ -224,11 +236,13 @@ class Accounting:
         *,
         send_timeout_s: float,
         goes_first: Callable[[Request], bool] = lambda _: False,
+        asker_of: Callable[[Request], str] = lambda _: "",
     ) -> None:
         self._app = app
         self._budget = budget
         self._send_timeout_s = send_timeout_s
         self._goes_first = goes_first
+        self._asker_of = asker_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -237,6 +251,7 @@ class Accounting:
             return
 
         async def sending(message: Message) -> None:
+            account.is_answered = account.is_answered or message.get("status") == HTTPStatus.OK
             for piece in _pieces(message):
                 try:
                     async with asyncio.timeout(self._send_timeout_s):
@@ -245,10 +260,11 @@ class Accounting:
                     raise UnreadAnswerError from None
 
         request = Request(scope)
-        with self._budget.account(address_of(request)) as account:
+        with self._budget.account(address_of(request), self._asker_of(request)) as account:
             scope.setdefault("state", {})["account"] = account
             try:
-                if self._budget.processor.callers > CROWD and not self._goes_first(request):
+                is_new = not (account.came_before or self._goes_first(request))
+                if is_new and self._budget.processor.callers > CROWD:
                     await account.turns.next()
                 await self._app(scope, receive, sending)
             except UnreadAnswerError:

@@ -25,7 +25,7 @@ HALF_LIFE_S = 10.0
 SMALL_S = 0.004
 """Who has used less lately goes before all others: a few cells need no more, also while an office opens its books."""
 
-STEP_S = 0.1
+STEP_S = 0.3
 """Who has used so much more lately goes behind: a recalculation of a thousand cells needs about that."""
 
 LIGHT_PART = 10
@@ -37,6 +37,9 @@ TURN_S = 0.01
 
 MOST_COUNTED_S = 0.5
 """Of one turn: who waits for the service meanwhile uses no processor."""
+
+PLACE_S = 60.0
+"""For so long after their first request those who ask keep its place: a morning's load takes no longer."""
 
 MOST_PAYERS = 10_000
 """Payers whose use is remembered: beyond that those go who have used nearly nothing lately."""
@@ -62,6 +65,8 @@ class Processor:
         """Of those who wait, who waits no rounds."""
         self.numbers = count()
         """In the order in which requests came."""
+        self._places: dict[str, tuple[int, float]] = {}
+        """Of who came lately and is gone the number of the first request, and until when that counts."""
         self._is_ticking = self._is_for_late = False
         self._rounds_left = 0
         self.callers = 0
@@ -89,13 +94,32 @@ class Processor:
     def count(self, caller: CallerTurns, seconds: float) -> None:
         """Note what a caller has used."""
         caller.used.seconds += seconds
+        payers = caller.payers
         if self.counted is not None:
             self.counted(seconds, caller.is_proven)
-        for payer in caller.payers if seconds > 0 else ():
+        for payer in payers if seconds > 0 else ():
             used = log2(self.used_lately_s(payer) + seconds) + self.timer() / HALF_LIFE_S
             self._used[payer], self._most_used = used, max(self._most_used, used)
         if len(self._used) > MOST_PAYERS:
             self._used = {each: used for each, used in self._used.items() if self.used_lately_s(each) > FORGOTTEN_S}
+
+    def come(self, asker: str, number: int) -> tuple[int, float]:
+        """Return the number of an asker's first request lately, and until when it counts; else this one's.
+
+        Who comes again for the rest of what was asked for does not wait behind all who came meanwhile. Only one request
+        at a time does so.
+        """
+        now = self.timer()
+        first, until = self._places.pop(asker, (number, now))
+        return (first, until) if now < until else (number, now + PLACE_S)
+
+    def go(self, asker: str, place: tuple[int, float]) -> None:
+        """Keep the place of who may come again."""
+        if len(self._places) >= MOST_PAYERS:
+            now = self.timer()
+            self._places = {each: kept for each, kept in self._places.items() if now < kept[1]}
+        if len(self._places) < MOST_PAYERS:
+            self._places[asker] = place
 
     async def wait(self, caller: CallerTurns) -> None:
         """Wait until it is the caller's turn, and that of everything that works for the same request."""
@@ -144,16 +168,24 @@ class UsedTime:
 
 
 class CallerTurns:
-    """The turns of one request. `payers` says whom they count for; the first one decides, then the next."""
+    """The turns of one request."""
 
     def __init__(self, processor: Processor, address: str) -> None:
         self._processor = processor
         self.number = next(processor.numbers)
-        self.payers: tuple[str, ...] = (UNPROVEN, address)
+        self._payers: tuple[str, ...] = (UNPROVEN, address)
         self.is_proven = False
+        self._payer_later: Callable[[], str] = str
         self.used = UsedTime()
         self.late_at = inf
         self._began_at = -inf
+
+    @property
+    def payers(self) -> tuple[str, ...]:
+        """Whom the turns count for: the first one decides, then the next."""
+        if not self.is_proven and (payer := self._payer_later()):
+            self.pay_as(payer)
+        return self._payers
 
     def hurry(self, within_s: float) -> None:
         """Let the request be late after so long: it is to be answered then, however many others wait."""
@@ -167,7 +199,11 @@ class CallerTurns:
 
     def pay_as(self, payer: str, *, is_only: bool = False) -> None:
         """Let a proven key, or who signed in, pay; of a key that all use (`is_only`) addresses are told apart."""
-        self.payers, self.is_proven = (payer, self.payers[-1]) if is_only else (payer,), True
+        self._payers, self.is_proven = (payer, self._payers[-1]) if is_only else (payer,), True
+
+    def pay_later_as(self, payer: Callable[[], str]) -> None:
+        """Let a key pay as soon as it is proven: until then `payer` names nobody. So do those in the background."""
+        self._payer_later = payer
 
     def is_free(self) -> bool:
         """Return whether nobody waits for a turn."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from starlette.requests import Request
 
+from addin.backend.http import KEY_HEADER
+
 SESSION_COOKIE = "__Host-dataservice-session"
 """Browsers accept a name that begins so only over HTTPS, for this very host, and from no other host below it."""
 
@@ -19,6 +21,12 @@ are refused. A sign-in begins and ends as a page of its own."""
 def set_cookie(name: str, value: str, lasts_s: float) -> str:
     """The Set-Cookie header; `lasts_s` of 0 deletes the cookie."""
     return f"{name}={value}; Path=/; Max-Age={int(lasts_s)}; Secure; HttpOnly; SameSite={SAME_SITE[name]}"
+
+
+def asker_of(request: Request) -> str:
+    """Return a name in this process for the key or the session that a request carries; empty where it has neither."""
+    carried = request.headers.get(KEY_HEADER) or cookie_of(request, SESSION_COOKIE)
+    return str(hash(carried)) if carried else ""
 
 
 def cookie_of(request: Request, name: str) -> str:

@@ -13,7 +13,7 @@ import aiohttp
 
 from addin.cli.load.backend_measures import BackendMeasures, measured
 from addin.cli.load.prediction import waits
-from addin.cli.load.users import IDLE_S, TIMEOUT_S, Times, User, arrivals, timed_round, user_of
+from addin.cli.load.users import IDLE_S, TIMEOUT_S, Connect, Times, User, arrivals, timed_round, user_of
 from addin.errors import AddinError
 
 SLUGS = ("us-cpi", "us-10y", "sp-500", "cboe.vix", "btc-usd", "eth-usd", "fx.eur-usd", "fx.usd-jpy", "wb.gold")
@@ -99,11 +99,15 @@ async def run(plan: LoadPlan, say: Callable[[str], None]) -> LoadReport:
     What the morning is like, the cache decides: a backend that was just started, or told to ask for everything again,
     asks the service.
     """
-    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_S, ssl=plan.verify)
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=TIMEOUT_S, sock_read=TIMEOUT_S)
-    async with aiohttp.ClientSession(f"{plan.url.rstrip('/')}/", connector=connector, timeout=timeout) as http:
+
+    def connect() -> aiohttp.ClientSession:
+        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_S, ssl=plan.verify)
+        return aiohttp.ClientSession(f"{plan.url.rstrip('/')}/", connector=connector, timeout=timeout)
+
+    async with connect() as http:
         try:
-            return await _Load(http, plan, say).report()
+            return await _Load(http, connect, plan, say).report()
         except (aiohttp.ClientError, TimeoutError) as error:
             raise AddinError(f"{plan.url} does not answer ({type(error).__name__}: {error})") from error
 
@@ -111,8 +115,10 @@ async def run(plan: LoadPlan, say: Callable[[str], None]) -> LoadReport:
 class _Load:
     """The rounds of one load test, and what the backend told meanwhile."""
 
-    def __init__(self, http: aiohttp.ClientSession, plan: LoadPlan, say: Callable[[str], None]) -> None:
-        self._http, self._plan, self._say = http, plan, say
+    def __init__(
+        self, http: aiohttp.ClientSession, connect: Connect, plan: LoadPlan, say: Callable[[str], None]
+    ) -> None:
+        self._http, self._connect, self._plan, self._say = http, connect, plan, say
         today = datetime.now(UTC).date()
         users = [user_of(key, plan.cells, SLUGS, today) for key in plan.keys]
         self._first, self._users = (users[:1], users[1:]) if plan.predicted else ([], users)
@@ -127,7 +133,7 @@ class _Load:
         plan, before = self._plan, await measured(self._http)
         if plan.is_cold:
             await self._forget(self._first + self._users, "force")
-        await timed_round(self._http, self._beside)  # what only the very first user of a backend waits for
+        await timed_round(self._connect, self._beside)  # what only the very first user of a backend waits for
         self._say(f"{len(self._users)} users open their workbooks …")
         await self._round(COLD, self._users, within_s=0.0 if plan.predicted else plan.within_s)
         for number in range(plan.rounds):
@@ -148,10 +154,10 @@ class _Load:
     ) -> None:
         """One round; the first user is there before, alone."""
         if self._first:
-            alone = await timed_round(self._http, self._first)
+            alone = await timed_round(self._connect, self._first)
             self._alone[name] = self._alone.get(name, Times()).plus(alone)
         before = await measured(self._http)
-        found = await timed_round(self._http, users, beside, within_s=within_s)
+        found = await timed_round(self._connect, users, beside, within_s=within_s)
         self._rounds[name] = self._rounds.get(name, Times()).plus(found)
         self._measures[name] = (before, await measured(self._http))
 

@@ -6,7 +6,7 @@ import asyncio
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -14,7 +14,7 @@ from http import HTTPStatus
 from itertools import cycle, islice, product
 from statistics import NormalDist
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import aiohttp
 import msgspec
@@ -53,6 +53,9 @@ REPEATED = (BUSY, RESTARTING)
 
 REFUSED = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 """Statuses whose reason pages show in every cell in the end."""
+
+Connect: TypeAlias = Callable[[], aiohttp.ClientSession]
+"""Opens a session at the backend."""
 
 _PENDING = b'{"pending":true'
 
@@ -136,24 +139,30 @@ def arrivals(users: int, within_s: float) -> list[float]:
 
 
 async def timed_round(
-    http: aiohttp.ClientSession, users: Sequence[User], beside: Sequence[User] = (), *, within_s: float = 0.0
+    connect: Connect, users: Sequence[User], beside: Sequence[User] = (), *, within_s: float = 0.0
 ) -> Times:
     """The batches of all `users`, who begin `within_s`, or at once, and wait until no cell is pending.
 
-    Those of `beside` begin first, and are awaited but not timed.
+    Those of `beside` begin first, and are awaited but not timed. Each has connections of their own, as a browser has, so
+    that of several workers the same one answers when they come again.
     """
-    others = [asyncio.ensure_future(_timed(http, user)) for user in beside]
+    others = [asyncio.ensure_future(_timed(connect, user)) for user in beside]
     await asyncio.sleep(0)
     begin = zip(users, arrivals(len(users), within_s), strict=True)
-    timed = [asyncio.ensure_future(_timed(http, user, begins_after_s)) for user, begins_after_s in begin]
+    timed = [asyncio.ensure_future(_timed(connect, user, begins_after_s)) for user, begins_after_s in begin]
     await asyncio.gather(*others, *timed, return_exceptions=True)  # the first that failed is raised when none is left
     found = [each.result() for each in [*timed, *others]][: len(timed)]
     reasons = sum((each for _, each in found), Counter[str]())
     return Times(tuple(each for each, _ in found), sum(user.cells for user in users), reasons)
 
 
-async def _timed(http: aiohttp.ClientSession, user: User, begins_after_s: float = 0.0) -> tuple[float, Counter[str]]:
+async def _timed(connect: Connect, user: User, begins_after_s: float = 0.0) -> tuple[float, Counter[str]]:
     await asyncio.sleep(begins_after_s)
+    async with connect() as http:
+        return await _waited(http, user)
+
+
+async def _waited(http: aiohttp.ClientSession, user: User) -> tuple[float, Counter[str]]:
     began, reasons, calls = perf_counter(), Counter[str](), user.calls
     while calls:
         body = b'{"calls":[%s]}' % b",".join(calls)

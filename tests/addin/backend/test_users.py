@@ -218,6 +218,18 @@ async def test_one_address_takes_only_half_of_the_places_for_keys_that_are_new()
         await under_way.enter_async_context(users.tenant("a new user's", "203.0.113.7"))
 
 
+async def test_a_key_is_known_as_soon_as_the_service_has_accepted_it_though_nobody_asks_meanwhile():
+    class New(SlowToClose):
+        proven = False
+
+    tenant = New()
+    users = UserTenants(Settings(), lambda _: tenant)
+    async with users.tenant("new", "203.0.113.7"):
+        assert not users.knows("new")
+    tenant.proven = True  # what it had asked for has come since
+    assert users.knows("new")
+
+
 async def test_who_left_while_there_was_no_place_for_their_new_key_gets_none():
     class Unproven(SlowToClose):
         proven = False
