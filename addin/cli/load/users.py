@@ -143,7 +143,7 @@ async def timed_round(
 ) -> Times:
     """The batches of all `users`, who begin `within_s`, or at once, and wait until no cell is pending.
 
-    Those of `beside` begin first, and are awaited but not timed. Each has connections of their own, as a browser has, so
+    Those of `beside` begin first, and are awaited but not timed. Each has connections of their own, as browsers do, so
     that of several workers the same one answers when they come again.
     """
     others = [asyncio.ensure_future(_timed(connect, user)) for user in beside]
