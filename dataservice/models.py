@@ -25,9 +25,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
         """The record in `raw`, a null counting as left out; raises `msgspec.ValidationError` for another type."""
         names = _known_names(cls)
-        known = {name: value for name, value in raw.items() if name in names and value is not None}
-        extra = {name: value for name, value in raw.items() if name not in names}
-        return msgspec.convert({**known, "extra": extra}, cls)
+        known = {name: value for name, value in raw.items() if value is not None and name in names}
+        known["extra"] = {name: value for name, value in raw.items() if name not in names}
+        return msgspec.convert(known, cls)
 
     @classmethod
     def field_names(cls) -> tuple[str, ...]:

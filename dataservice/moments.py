@@ -29,8 +29,8 @@ _known: dict[str, int] = {}
 MAX_AXES, MAX_AXIS_TIMES = 64, 1_024
 """Columns of times that are remembered whole, and how long one of them may be: those of details."""
 
-_axes: dict[str, tuple[Times, Rows | None]] = {}
-"""By their texts, the columns that were read last: series of one calendar share one."""
+_axes: dict[str, tuple[int, Times, Rows | None]] = {}
+"""By their texts, and with how many that are, the columns that were read last: series of one calendar share one."""
 
 _worked_out: dict[int, tuple[Times, dict[Callable[[Times], Any], Any]]] = {}
 """By the identity of such a column, the column itself, and what was worked out of it."""
@@ -72,15 +72,15 @@ def read_axis(texts: Sequence[str]) -> tuple[Times, Rows | None]:
         return in_order(read_moments(texts))
     name = "\n".join(texts)
     known = _axes.get(name)
-    if known is None or name.count("\n") != len(texts) - 1:  # a line break inside of a text is no time
-        known = in_order(read_moments(texts))
+    if known is None or known[0] != len(texts):  # a line break inside of a text is no time
+        times, rows = in_order(read_moments(texts))
         if len(_axes) >= MAX_AXES:
             _axes.clear()
             _worked_out.clear()
-        _axes[name] = known
-        known[0].flags.writeable = False
-        _worked_out[id(known[0])] = known[0], {}
-    return known
+        known = _axes[name] = len(texts), times, rows
+        times.flags.writeable = False
+        _worked_out[id(times)] = times, {}
+    return known[1:]
 
 
 def in_order(times: Times) -> tuple[Times, Rows | None]:

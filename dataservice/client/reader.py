@@ -166,14 +166,9 @@ class ResourceReader:
         """End what is under way."""
         await self._single_flight.cancel()
 
-    def context(
-        self, resource: Resource[Any] | None = None, meter: Meter | None = None, *, has_value: bool = False
-    ) -> CallContext:
-        """The context of a new call; with a last known value at hand it gives up retrying sooner."""
-        policy = self._policy_with_value if has_value else self._policy
-        return CallContext(
-            resource, self._clock(), self._deadline_s, policy, meter or Meter(), progress=self._sender.progress
-        )
+    def context(self) -> CallContext:
+        """The context of a new call that is about no resource."""
+        return CallContext(None, self._clock(), self._deadline_s, self._policy, Meter(), self._sender.progress)
 
     async def _answer(self, resource: Resource[T], known_miss: Miss[T] | None, meter: Meter) -> Answer[T]:
         known, has_looked = (known_miss.last_known, True) if known_miss else await self._looked_up(resource)
@@ -181,7 +176,8 @@ class ResourceReader:
             return known
         if known is not None and (brought := await self._brought_by_wider(resource, meter)) is not None:
             return brought
-        context = self.context(resource, meter, has_value=known is not None)
+        policy = self._policy if known is None else self._policy_with_value
+        context = CallContext(resource, self._clock(), self._deadline_s, policy, meter, self._sender.progress)
         is_doubtful = known is None and self._cache.in_memory(CATALOGUE) is None and hasattr(resource, "slug")
         with self._unknown_names.in_doubt if is_doubtful else nullcontext():
             return await self._fetched(resource, context, known, has_looked=has_looked)
@@ -196,8 +192,8 @@ class ResourceReader:
         limit_s = self._deadline_s + DEADLINE_GRACE_S
         fetch = partial(self._fetch, resource, context, has_looked=has_looked)
         try:
-            self._sender.check(first_request(resource), context)
-            self._check_missing(resource)
+            self._sender.check(first_request(resource), context, context.waiting_since)
+            self._check_missing(resource, context.waiting_since)
             with FairTimeout(limit_s, left_s=lambda: limit_s - context.progress.ago_s()):
                 answer = await self._fetch_lock.fetch(resource, context, known, fetch)
         except TimeoutError:
@@ -243,9 +239,9 @@ class ResourceReader:
         found = self._cache.peek(resource, self._clock())
         return None if found is None else replace(found, source=Source.NETWORK, requests=meter.requests)
 
-    def _check_missing(self, resource: Resource[Any]) -> None:
+    def _check_missing(self, resource: Resource[Any], now: float) -> None:
         """Raise what the service lately told another process: that there is no such thing."""
-        if self._cache.missing.holds(resource, self._clock()):
+        if self._cache.missing.holds(resource, now):
             request = first_request(resource)
             raise NotFoundError(f"no {request.subject or request.path}", status=404, path=request.path)
 
@@ -259,7 +255,7 @@ class ResourceReader:
             found = await self._cache.last_known(resource, now)
             if found is not None and found.is_fresh(now):
                 return found
-            self._check_missing(resource)
+            self._check_missing(resource, now)
         asked: Resource[Any] = resource
         match asked:
             case SignalResource():

@@ -81,6 +81,8 @@ class ResilientStore:
 
     async def get(self, name: str) -> Entry | None:
         """The entry, or None."""
+        if self._memory is not None:
+            return await self._memory.get(name)
         if name in self._late:
             await self._settled(name)
         return await self._tried(partial(self._store.get, name), None)

@@ -34,6 +34,7 @@ R = TypeVar("R", Post, WireItem)
 MAY_BE_CUT = 2
 """In the place of whether a page is complete: it counts as all, and may be a part."""
 
+TIMES, VALUES = np.dtype("<M8[us]"), np.dtype("<f8")
 LENGTH = struct.Struct("<q")  # of one column of a history, in bytes, at the very end
 
 
@@ -152,14 +153,15 @@ UNPACKERS: dict[type[Resource[Any]], Callable[[bytes], Any]] = {
 
 def pack_columns(observations: Observations) -> tuple[bytes, bytes]:
     """The two columns, 8 bytes a row each: microseconds since the epoch, and values."""
-    return observations.times.astype("<M8[us]").tobytes(), observations.values.astype("<f8").tobytes()
+    times, values = observations.times.astype(TIMES, copy=False), observations.values.astype(VALUES, copy=False)
+    return times.tobytes(), values.tobytes()
 
 
 def unpack_columns(times: bytes | memoryview, values: bytes | memoryview) -> Observations:
     """The observations in two columns, as a view that copies nothing."""
     if len(times) != len(values):
         raise ValueError("columns of different length")
-    return Observations(np.frombuffer(times, "<M8[us]"), np.frombuffer(values, "<f8"))
+    return Observations(np.frombuffer(times, TIMES), np.frombuffer(values, VALUES))
 
 
 def pack_history(history: History) -> bytes:

@@ -180,7 +180,7 @@ def signal_detail(body: bytes, day_first: bool | None = None) -> SignalDetail:
     try:
         fields: dict[str, Any] = _detail.decode(body).data
         read = fields.pop("history", None) or []
-        if "slug" not in fields or any(isinstance(each, list) for each in fields.values()) or type(read) is not list:
+        if "slug" not in fields or list in map(type, fields.values()) or type(read) is not list:
             raise MalformedAnswerError("not in the contract's form")
         history = _observations(read)
     except (msgspec.MsgspecError, MalformedAnswerError):

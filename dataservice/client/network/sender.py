@@ -120,9 +120,9 @@ class RequestSender:
             raise exchange.outcome.error if isinstance(exchange.outcome, Failure) else MalformedAnswerError("nothing")
         return exchange.answer
 
-    def check(self, request: Request, context: CallContext) -> None:
+    def check(self, request: Request, context: CallContext, now: float) -> None:
         """Raise at once what `fetch` would raise before it sent anything."""
-        if (refusal := self._refusal(request, context, self._clock())) is not None:
+        if (refusal := self._refusal(request, context, now)) is not None:
             raise refusal
 
     def pardon(self, request: Request, context: CallContext) -> None:
