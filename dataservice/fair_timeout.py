@@ -27,13 +27,12 @@ class FairTimeout:
         self._is_due = False
 
     def __enter__(self) -> None:
-        task = asyncio.current_task()
+        loop = asyncio.get_running_loop()
+        task = asyncio.current_task(loop)
         if task is None:
             raise RuntimeError("a timeout is used inside a task")
         self._task, self._cancelled_before = task, task.cancelling()
-        loop = task.get_loop()
-        timer = _timers.get(loop)
-        if timer is None:
+        if (timer := _timers.get(loop)) is None:
             timer = _timers[loop] = _Timer()
         self._timer = timer
         timer.watched[self] = at = loop.time() + self._seconds

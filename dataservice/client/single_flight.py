@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract.resources import HistoryResource, Resource
 from dataservice.client.network.call_context import CallContext
 from dataservice.errors import DeadlineExceededError
+from dataservice.flight import Flight
 from dataservice.limiter import PriorityLimiter
 from dataservice.stores import Claim, ResilientStore
 
@@ -42,7 +43,7 @@ class SingleFlight:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._under_way: dict[Hashable, _Flight] = {}
+        self._under_way: dict[Hashable, Flight[Any]] = {}
 
     async def join(self, key: Hashable, start: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
         """The result of the work with `key`, started if there is none; and whether this caller started it."""
@@ -54,11 +55,8 @@ class SingleFlight:
         flight = self._under_way.get(key)
         started = flight is None
         if flight is None:
-            flight = self._under_way[key] = _Flight(loop.create_task(start()))
-            flight.task.add_done_callback(partial(self._finished, key, flight))
-        landing: asyncio.Future[T] = loop.create_future()
-        flight.landings.append(landing)
-        return await landing, started
+            flight = self._under_way[key] = Flight(start(), partial(self._under_way.pop, key))
+        return await flight.landing(), started
 
     async def cancel(self) -> None:
         """End all work; its callers get `asyncio.CancelledError`."""
@@ -66,28 +64,6 @@ class SingleFlight:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _finished(self, key: Hashable, flight: _Flight, task: asyncio.Task[Any]) -> None:
-        if self._under_way.get(key) is flight:
-            del self._under_way[key]
-        error = None if task.cancelled() else task.exception()  # retrieved, also when every caller left before
-        for landing in flight.landings:
-            if landing.done():
-                continue
-            if task.cancelled():
-                landing.cancel()
-            elif error is not None:
-                landing.set_exception(error)
-            else:
-                landing.set_result(task.result())
-
-
-@dataclass(slots=True, eq=False)
-class _Flight:
-    """A piece of work, and where each of its callers waits: one that is cancelled leaves the others alone."""
-
-    task: asyncio.Task[Any]
-    landings: list[asyncio.Future[Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)

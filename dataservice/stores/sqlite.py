@@ -164,7 +164,7 @@ class SqliteStore:
     async def claim(self, name: str, owner: str, ttl_s: float) -> Claim:
         """The lease, and the time of the entry."""
         now = self._clock()
-        given = {"name": name, "owner": owner, "until": now + ttl_s, "now": now, "skew_s": CLOCK_SKEW_S}
+        given = (name, owner, now + ttl_s, now, CLOCK_SKEW_S, name)
 
         def work(db: sqlite3.Connection) -> Claim:
             granted = db.execute(sql.LEASE, given).fetchone()
@@ -198,16 +198,15 @@ class SqliteStore:
 
     async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int:
         """Add a part behind the one numbered `after`; if all logs are too large, the oldest ones are dropped."""
-        given = {"log": log, "payload": with_checksum(payload, log), "after": after}
-
+        given = (log, with_checksum(payload, log), after, log)
         in_one_step = then if self._is_one_file else None
 
         def work(db: sqlite3.Connection) -> int:
             with _one_step(db) if in_one_step is not None else nullcontext():
-                row = db.execute(sql.APPEND, given).fetchone()
-                if row is not None and in_one_step is not None:
+                added = db.execute(sql.APPEND, given)
+                if added.rowcount and in_one_step is not None:
                     _put(db, in_one_step)
-            return 0 if row is None else int(row[0])
+            return added.lastrowid or 0 if added.rowcount else 0
 
         number = await self._run_logs(work)
         if number and in_one_step is not None:

@@ -24,6 +24,7 @@ from dataservice.client.contract.quota import Quota, month_of, newer
 from dataservice.client.contract.windows import utc_day
 from dataservice.client.network.budget import Budget
 from dataservice.errors import BudgetError, DeadlineExceededError
+from dataservice.flight import Flight
 from dataservice.stores import Entry, ResilientStore
 
 CLOSE = 64
@@ -92,7 +93,7 @@ class UsageTracker:
         self._saving = asyncio.Lock()
         self._saved_at = float("-inf")
         self._one_at_a_time = asyncio.Lock()
-        self._counting: asyncio.Task[None] | None = None
+        self._counting: Flight[None] | None = None
         """Adds to the store's counter what is counted until it begins, after the one before it."""
         self._counted_last = asyncio.Lock()
         self._probed_on = ""
@@ -174,8 +175,8 @@ class UsageTracker:
         ticket = self.count(self._clock())
         try:
             if self._counting is None:
-                self._counting = asyncio.ensure_future(self._count_together(ticket.month))
-            await asyncio.shield(self._counting)
+                self._counting = Flight(self._count_together(ticket.month))
+            await self._counting.landing()
         except asyncio.CancelledError:
             self.give_back(ticket)
             raise

@@ -49,12 +49,14 @@ def _checksum(payload: bytes, place: str, time: float) -> int:
     return zlib.crc32(_TIME.pack(time), zlib.crc32(place.encode(), zlib.crc32(payload)))
 
 
-# One statement, so that two processes cannot both take a lease.
+# What every answer needs takes its values by place: for each one by name, Python's module lets other threads go first.
+
+# One statement, so that two processes cannot both take a lease. Values: name, owner, until, now, skew in seconds, name.
 LEASE = """
-INSERT INTO leases VALUES (:name, :owner, :until) ON CONFLICT (name) DO UPDATE
-SET owner = :owner, expires_at = :until
-WHERE owner = :owner OR expires_at <= :now OR expires_at > :until + :skew_s
-RETURNING (SELECT fetched_at FROM entries WHERE name = :name)
+INSERT INTO leases VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE
+SET owner = excluded.owner, expires_at = excluded.expires_at
+WHERE owner = excluded.owner OR expires_at <= ? OR expires_at > excluded.expires_at + ?
+RETURNING (SELECT fetched_at FROM entries WHERE name = ?)
 """
 
 RELEASE = "DELETE FROM leases WHERE name = ? AND owner = ?"
@@ -81,9 +83,10 @@ DELETE FROM entries WHERE rowid IN (SELECT rowid FROM (
 PARTS = "SELECT number, payload FROM parts WHERE log = ? AND number > ? ORDER BY number"
 HAS_PART = "SELECT 1 FROM parts WHERE log = ? AND number = ?"
 INSERT_PART = "INSERT INTO parts (log, payload) VALUES (?, ?)"
+# Values: log, payload, after, log.
 APPEND = """
-INSERT INTO parts (log, payload) SELECT :log, :payload
-WHERE :after = (SELECT coalesce(max(number), 0) FROM parts WHERE log = :log) RETURNING number
+INSERT INTO parts (log, payload) SELECT ?, ?
+WHERE ? = (SELECT coalesce(max(number), 0) FROM parts WHERE log = ?)
 """
 FIRST_PARTS = "SELECT number, log, payload FROM parts ORDER BY number LIMIT ?"
 DELETE_NUMBER = "DELETE FROM parts WHERE number = ?"
