@@ -12,6 +12,7 @@ from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import CATALOGUE
 from dataservice.client.cache.codec import pack
 from dataservice.client.contract import decode
+from dataservice.client.contract.body import version_in
 from dataservice.client.contract.completeness.catalogue import PulledCatalogue
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidences
 from dataservice.client.contract.completeness.lists import ListKind, PulledList
@@ -133,7 +134,7 @@ def _told_filters(resource: PostsResource | WireResource, record: Post | WireIte
 
 @decode.readable
 def _packable(kind: ListKind, evidence: Evidences, body: bytes) -> decode.ListPage[Any]:
-    evidence.heed(body)
+    evidence.heed(version_in(body))
     page = kind.read(body)
     pack(kind.whole(PulledList(kind).with_page(page, NOTHING_SEEN)))  # refused here if it could not be kept
     return page

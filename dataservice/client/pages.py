@@ -11,6 +11,7 @@ import httpx
 
 from dataservice.client.cache.codec import pack
 from dataservice.client.contract import decode
+from dataservice.client.contract.body import version_in
 from dataservice.client.contract.completeness.catalogue import PulledCatalogue
 from dataservice.client.contract.completeness.evidence import Evidences
 from dataservice.client.contract.completeness.longest import names_a_length
@@ -168,7 +169,7 @@ def _catalogue_page(body: bytes) -> decode.CataloguePage:
 def _with_page(
     pulled: Pulled, evidence: Evidences, asked: date | None, known_day: date | None, body: bytes
 ) -> tuple[decode.ObservationsPage, Pulled]:
-    evidence.heed(body)
+    evidence.heed(version_in(body))
     page = decode.observations_page(body, evidence.now.day_first)
     seen = evidence.now.after(page, asked, known_day)
     result = pulled.with_page(page, seen, asked)

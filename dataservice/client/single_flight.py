@@ -75,7 +75,8 @@ class Lease:
     _owner: str
     _clock: Callable[[], float]
     _taken_at: float = float("-inf")
-    _is_handed_over: bool = False
+    is_handed_over: bool = False
+    """Whether the answer's keeping ends it."""
 
     async def acquire(self) -> Claim:
         """Whether the lease is held now, and the time of the entry; a lease that is already held is prolonged."""
@@ -89,13 +90,12 @@ class Lease:
 
     def hand_over(self) -> str:
         """The owner, for the step in which the answer is kept: that step ends the lease."""
-        self._is_handed_over = True
+        self.is_handed_over = True
         return self._owner
 
     async def release(self) -> None:
-        """Let the next one fetch, unless the answer's keeping does so."""
-        if not self._is_handed_over:
-            await self._store.release(self._name, self._owner)
+        """Let the next one fetch."""
+        await self._store.release(self._name, self._owner)
 
 
 class FetchLock:
@@ -168,7 +168,7 @@ class FetchLock:
             try:
                 return await fetch(may_be_there)
             finally:
-                if claim.granted:
+                if claim.granted and not lease.is_handed_over:
                     await lease.release()
         finally:
             self._places.leave()

@@ -75,9 +75,6 @@ class Unpacked:
     make: Callable[[], bytes]
     nbytes: int
 
-    def __len__(self) -> int:
-        return self.nbytes
-
 
 @dataclass(frozen=True, slots=True)
 class Log:

@@ -158,15 +158,17 @@ class MemoryStore:
         """Nothing to close."""
 
     def _part(self, payload: bytes | Unpacked) -> _Part:
+        nbytes = payload.nbytes if isinstance(payload, Unpacked) else len(payload)
         self._appended += 1
-        self._archive_bytes += len(payload)
-        return _Part(self._appended, payload)
+        self._archive_bytes += nbytes
+        return _Part(self._appended, payload, nbytes)
 
 
 @dataclass(slots=True)
 class _Part:
     number: int
     payload: bytes | Unpacked
+    nbytes: int
 
     def packed(self) -> Part:
         """The part as others know it; what was not made until now takes as much room as it was said to."""
@@ -188,7 +190,7 @@ def may_take(held: Lease | None, owner: str, now: float) -> bool:
 
 
 def _log_size(parts: Sequence[_Part]) -> int:
-    return sum(len(part.payload) for part in parts)
+    return sum(part.nbytes for part in parts)
 
 
 def _size(entry: Entry) -> int:

@@ -79,7 +79,7 @@ class _Notes:
     signal: Signal | None = None
 
 
-_NOTHING_NOTED = _Notes()
+_NOTHING_NOTED, NO_HISTORY = _Notes(), History.nothing()
 
 
 class SignalAnswers(StoredAnswers):
@@ -205,7 +205,7 @@ class SignalAnswers(StoredAnswers):
 
     def history_without_detail(self, slug: str) -> History:
         """What was pulled of a signal's past, as far as it is in memory, without what its detail says."""
-        return self._histories.held(slug) or History.nothing()
+        return self._histories.held(slug) or NO_HISTORY
 
     def distrust_details(self) -> None:
         """Let no detail that is at hand tell more than its newest observation: the service leaves rows out of them."""
@@ -318,7 +318,7 @@ class SignalAnswers(StoredAnswers):
 
         `even_doubtful`: what they told is shown even if it is to be asked again.
         """
-        held = self._histories.held(slug) or History.nothing()
+        held = self._histories.held(slug) or NO_HISTORY
         told = joined(span.window for span in held.spans if even_doubtful or not span.revised)
         if not told or told[-1].end != date.max:
             return newest_alone(detail)

@@ -18,6 +18,7 @@ from dataservice.client.cache.sources import agreement
 from dataservice.client.cache.spans import History
 from dataservice.client.contract import decode
 from dataservice.client.contract.aliases import is_alias, is_named
+from dataservice.client.contract.body import version_in
 from dataservice.client.contract.completeness.density import (
     after_detail,
     are_moved,
@@ -196,7 +197,8 @@ def _as_asked(detail: SignalDetail, asked: str, payload: bytes) -> tuple[SignalD
 @decode.readable
 def _arrived(evidence: Evidences, today: date, body: bytes) -> tuple[SignalDetail, bytes]:
     """What a body says of a signal, and the bytes to keep."""
-    evidence.heed(body)
+    if (version := version_in(body)) != evidence.now.version:
+        evidence.heed(version)
     value = settled(decode.signal_detail(body, evidence.now.day_first), today)
     if evidence.now.thin_details:
         value = newest_alone(value)

@@ -11,7 +11,6 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from dataservice.client.contract.body import version_in
 from dataservice.client.contract.decode import ObservationsPage
 from dataservice.client.contract.forms import is_common_size
 from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
@@ -267,9 +266,8 @@ class Evidences:
     has_changed: bool = False
     """Whether another version of the service has answered: what is kept of it has to be looked up."""
 
-    def heed(self, body: bytes) -> None:
+    def heed(self, version: str) -> None:
         """Forget what another version of the service has shown: its ways may have changed with it."""
-        version = version_in(body)
         if version and version != self.now.version:
             self.has_changed = bool(self.now.version)
             self.now = replace(NOTHING_SEEN if self.now.version else self.now, version=version)
