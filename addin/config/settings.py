@@ -135,7 +135,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The maximum number of values in the arguments of one formula."""
     max_body_bytes: _AtLeastOne = 16 * 1024**2
     """The maximum size of a request; one with a key that was never accepted may have 1 MiB."""
-    requests_bytes: _AtLeastOne = 224 * 1024**2
+    requests_bytes: _AtLeastOne = 160 * 1024**2
     """Memory for requests under way, and answers not sent yet; what does not fit waits, and is refused after 20 s."""
     max_batch_bytes: _AtLeastOne = 256 * 1024**2
     """The maximum size of the answers of one batch."""

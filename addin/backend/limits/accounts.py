@@ -72,6 +72,8 @@ class MemoryBudget:
         self.held = 0
         self.filled: Callable[[], object] = int
         """Called when requests have come to hold much."""
+        self.left_bytes: Callable[[], int] = int
+        """What requests that have ended held, and the system has not got back yet."""
         self._payers: Counter[str] = Counter()
         self._unproven = 0
         self._waiting: list[tuple[Account, int, asyncio.Future[None]]] = []

@@ -101,8 +101,8 @@ class Lanes:
             lane.rest()
 
     def may_hold(self, lane: Lane) -> int:
-        """Return what a lane may hold beside what requests and other lanes hold."""
-        requests = min(self.memory.held, self.memory_bytes - LEAST_BYTES)
+        """Return what a lane may hold beside what requests and other lanes hold, and what requests have left behind."""
+        requests = min(self.memory.held + self.memory.left_bytes(), self.memory_bytes - LEAST_BYTES)
         return self.memory_bytes - requests - sum(each.held_bytes for each in self._lanes if each is not lane)
 
 

@@ -40,6 +40,7 @@ async def tidying(
 
 async def _tidy(backend: BackendState, sleep: Callable[[float], Awaitable[Any]]) -> None:
     least, most, closed = unused_bytes(), 0, 0
+    backend.memory.left_bytes = lambda: max(0, unused_bytes() - least)
     while True:
         await sleep(EVERY_S)
         try:

@@ -172,3 +172,6 @@ async def test_work_that_fills_memory_while_requests_hold_much_is_ended_and_may_
             with pytest.raises(HTTPException, match="busy") as refused:
                 await caller("ada").ask(opened, heavy_work.fill, "60 20")
         assert refused.value.status_code == 503
+        lanes.memory.left_bytes = lambda: 2**29
+        with pytest.raises(HTTPException, match="busy"):
+            await caller("ada").ask(opened, heavy_work.fill, "60 20")
