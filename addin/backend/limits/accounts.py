@@ -89,13 +89,13 @@ class MemoryBudget:
         place = self.processor.come(asker, account.turns.number)
         account.came_before = place[0] < account.turns.number
         account.turns.number = place[0]
-        self.processor.callers += 1
+        account.turns.begin()
         token = TURNS.set(account.turns)
         try:
             yield account
         finally:
             TURNS.reset(token)
-            self.processor.callers -= 1
+            account.turns.end()
             if asker and account.is_answered:
                 self.processor.go(asker, place)
             account.shrink(account.held)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
@@ -27,6 +28,10 @@ SMALL_S = 0.004
 
 STEP_S = 0.3
 """Who has used so much more lately goes behind: a recalculation of a thousand cells needs about that."""
+
+AHEAD_S = 0.02
+"""Each further request of a payer counts as if it had used so much already: who sends a hundred goes behind who sends
+one, before any of them has been worked on."""
 
 LIGHT_PART = 10
 """Who has used less lately than one such part of what the heaviest payer has waits no rounds: one of them may take as
@@ -71,6 +76,8 @@ class Processor:
         self._rounds_left = 0
         self.callers = 0
         """Requests under way."""
+        self._requests: Counter[str] = Counter()
+        """The same by payer."""
         self.counted: Callable[[float, bool], object] | None = None
         """Called with what somebody has used, and whether their key was proven."""
 
@@ -88,12 +95,12 @@ class Processor:
         return [self._steps(payer) for payer in caller.payers], caller.number
 
     def _steps(self, payer: str) -> int:
-        used_s = self.used_lately_s(payer)
+        used_s = self.used_lately_s(payer) + AHEAD_S * max(0, self._requests[payer] - 1)
         return 0 if used_s < SMALL_S else 1 + int(used_s / STEP_S)
 
     def count(self, caller: CallerTurns, seconds: float) -> None:
         """Note what a caller has used."""
-        caller.used.seconds += seconds
+        caller.add_used(seconds)
         payers = caller.payers
         if self.counted is not None:
             self.counted(seconds, caller.is_proven)
@@ -102,6 +109,13 @@ class Processor:
             self._used[payer], self._most_used = used, max(self._most_used, used)
         if len(self._used) > MOST_PAYERS:
             self._used = {each: used for each, used in self._used.items() if self.used_lately_s(each) > FORGOTTEN_S}
+
+    def begin(self, payer: str, requests: int = 1) -> None:
+        """Count requests of a payer as under way, or with -1 one that is not any more."""
+        self.callers += requests
+        self._requests[payer] += requests
+        if not self._requests[payer]:
+            del self._requests[payer]
 
     def come(self, asker: str, number: int) -> tuple[int, float]:
         """Return the number of an asker's first request lately, and until when it counts; else this one's.
@@ -161,10 +175,13 @@ class Processor:
 
 
 @dataclass
-class UsedTime:
-    """The processor time that a request has used."""
+class Standing:
+    """What a request has used, in seconds, and who pays: the same for all that goes on for it."""
 
-    seconds: float = 0.0
+    payers: tuple[str, ...]
+    is_proven: bool = False
+    is_under_way: bool = False
+    used_s: float = 0.0
 
 
 class CallerTurns:
@@ -173,37 +190,64 @@ class CallerTurns:
     def __init__(self, processor: Processor, address: str) -> None:
         self._processor = processor
         self.number = next(processor.numbers)
-        self._payers: tuple[str, ...] = (UNPROVEN, address)
-        self.is_proven = False
+        self._standing = Standing((UNPROVEN, address))
         self._payer_later: Callable[[], str] = str
-        self.used = UsedTime()
         self.late_at = inf
         self._began_at = -inf
 
     @property
     def payers(self) -> tuple[str, ...]:
         """Whom the turns count for: the first one decides, then the next."""
-        if not self.is_proven and (payer := self._payer_later()):
+        if not self._standing.is_proven and (payer := self._payer_later()):
             self.pay_as(payer)
-        return self._payers
+        return self._standing.payers
+
+    @property
+    def is_proven(self) -> bool:
+        """Return whether a proven key pays."""
+        return self._standing.is_proven
+
+    @property
+    def used_s(self) -> float:
+        """The processor time that the request has used."""
+        return self._standing.used_s
+
+    def begin(self) -> None:
+        """Count the request as under way."""
+        self._standing.is_under_way = True
+        self._processor.begin(self._standing.payers[0])
+
+    def end(self) -> None:
+        """Count it no more."""
+        self._standing.is_under_way = False
+        self._processor.begin(self._standing.payers[0], -1)
 
     def hurry(self, within_s: float) -> None:
         """Let the request be late after so long: it is to be answered then, however many others wait."""
         self.late_at = self._processor.timer() + within_s
 
     def in_background(self) -> CallerTurns:
-        """Return the turns of what goes on for the request meanwhile: these are never late, and use the same time."""
+        """Return the turns of what goes on for the request meanwhile: these are never late."""
         others = copy(self)
         others.late_at = inf
         return others
 
     def pay_as(self, payer: str, *, is_only: bool = False) -> None:
         """Let a proven key, or who signed in, pay; of a key that all use (`is_only`) addresses are told apart."""
-        self._payers, self.is_proven = (payer, self._payers[-1]) if is_only else (payer,), True
+        standing = self._standing
+        before, standing.is_proven = standing.payers, True
+        standing.payers = (payer, before[-1]) if is_only else (payer,)
+        if standing.is_under_way:
+            self._processor.begin(before[0], -1)
+            self._processor.begin(payer)
 
     def pay_later_as(self, payer: Callable[[], str]) -> None:
         """Let a key pay as soon as it is proven: until then `payer` names nobody. So do those in the background."""
         self._payer_later = payer
+
+    def add_used(self, seconds: float) -> None:
+        """Add to the processor time of the request."""
+        self._standing.used_s += seconds
 
     def is_free(self) -> bool:
         """Return whether nobody waits for a turn."""

@@ -95,7 +95,7 @@ def request_id_of(headers: Headers) -> str:
 def _log(scope: Scope, status: int, took_ms: float, sent_bytes: int) -> None:
     request = Request(scope)
     address, method, path = address_of(request), scope["method"], shown_path(scope["path"])
-    processor_ms, person = 1000 * account_of(request).turns.used.seconds, person_in(request)
+    processor_ms, person = 1000 * account_of(request).turns.used_s, person_in(request)
     fields = {"address": address, "method": method, "path": path, "status": status}
     who = {} if person is None else {"person": person.id}
     _logger.info(

@@ -97,6 +97,16 @@ async def test_who_needs_more_than_others_so_far_is_done_before_all_who_came_lat
     assert max(ended[:25]) < 30, "not all in turns until the end"
 
 
+async def test_who_sends_one_goes_before_who_sends_a_hundred_though_nobody_has_used_anything_yet(clock):
+    budget, done = MemoryBudget(2**30, Processor(timer=clock)), []
+    many = [worked(clock, budget, "many", done, pieces=2, seconds=0.001, key="a heavy one") for _ in range(100)]
+    one = worked(clock, budget, "one", done, pieces=3, seconds=0.004, key="a light one")
+    turn = CallerTurns(budget.processor, "10.0.0.1")
+    turn.pay_as("another")
+    await asyncio.gather(turn.next(), *many, one)  # so that all wait for a turn from the beginning
+    assert done[:3] == ["one"] * 3
+
+
 async def test_who_comes_again_has_the_place_of_the_first_request_one_at_a_time(clock):
     budget = MemoryBudget(2**30, Processor(timer=clock))
 
@@ -154,7 +164,7 @@ async def test_callers_without_a_proven_key_have_together_what_one_key_has(clock
     user = worked(clock, budget, "user", done, pieces=30, seconds=0.02, key="tenant")
     await asyncio.gather(*strangers, user)
     last = max(place for place, name in enumerate(done) if name == "user")
-    assert 10 <= last - 30 + 1 <= 45, "they took turns, some at a time"
+    assert 5 <= last - 30 + 1 <= 45, "they took turns, some at a time"
 
 
 async def test_what_was_used_long_ago_counts_no_more(clock):
@@ -165,7 +175,7 @@ async def test_what_was_used_long_ago_counts_no_more(clock):
     assert processor.used_lately_s("10.0.0.1") == pytest.approx(0.4)
     clock.work(10 * HALF_LIFE_S)
     assert processor.used_lately_s("10.0.0.1") < 0.001
-    assert (told, caller.used.seconds) == ([(0.4, False)], 0.4), "what it has used in all is still known"
+    assert (told, caller.used_s) == ([(0.4, False)], 0.4), "what it has used in all is still known"
 
 
 async def test_who_leaves_while_waiting_for_a_turn_holds_up_nobody(clock):
