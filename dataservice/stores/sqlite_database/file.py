@@ -212,9 +212,12 @@ def _use_write_ahead_log(db: sqlite3.Connection) -> None:
             return
 
 
-GATHER_S = 0.003
-"""For so long more work is awaited while it comes by the many: a transaction and the change of threads cost more than
-most of it. What comes alone is done at once."""
+GATHER_S, LONGEST_GATHER_S = 0.001, 0.02
+"""For so long more work is awaited, for each piece that has just come together: a transaction and the change of threads
+cost more than most of it. What comes alone is done at once."""
+
+ENOUGH = 32
+"""For so many pieces nothing more is awaited: each costs little of the transaction by then."""
 
 AT_ONCE = 256
 """Pieces of work in one transaction: other processes wait for its end."""
@@ -235,8 +238,8 @@ class SqliteQueue:
     """Does work on `file` in the order in which it is given.
 
     A transaction for each piece costs several times the work itself. All that comes in one turn of the event loop, or
-    waits when the thread is ready, shares one; nobody is answered before it is committed, and if it fails, each piece
-    is done by itself.
+    soon after others that came together, shares one; nobody is answered before it is committed, and if it fails, each
+    piece is done by itself.
     """
 
     def __init__(self, file: SqliteFile) -> None:
@@ -247,7 +250,8 @@ class SqliteQueue:
         self._is_working = False
         self._starter: asyncio.AbstractEventLoop | None = None
         """The loop that will start the thread; another one does not rely on it."""
-        self._come_by_the_many = False
+        self._is_enough = threading.Event()
+        """Set when what waits is worth a transaction."""
 
     def run(self, do: Callable[[sqlite3.Connection], T] | None, *, alone: bool = False) -> asyncio.Future[T]:
         """The result of `do`, which may be run more than once; `alone` for what no transaction can hold.
@@ -258,10 +262,13 @@ class SqliteQueue:
         work = _Work(do, alone, loop, loop.create_future())
         with self._lock:
             self._waiting.append(work)
+            is_enough = alone or len(self._waiting) == ENOUGH
             is_cared_for = self._is_working or self._starter is loop
             self._starter = None if self._is_working else loop
         if not is_cared_for:
-            loop.call_later(GATHER_S if self._come_by_the_many else 0, self._start)
+            loop.call_soon(self._start)
+        elif is_enough:
+            self._is_enough.set()
         return work.done
 
     async def aclose(self) -> None:
@@ -284,14 +291,16 @@ class SqliteQueue:
     def _do_waiting(self) -> None:
         """Do what waits, and what comes meanwhile: to wake a thread takes longer than a piece of work."""
         while True:
+            self._is_enough.clear()
             with self._lock:
                 waiting, self._waiting = self._waiting, []
                 self._is_working = bool(waiting)
             if not waiting:
                 return
             for group in _groups(waiting):
-                self._come_by_the_many = len(group) > 1
                 _tell(group, self._outcomes(group))
+            if len(waiting) > 1:
+                self._is_enough.wait(min(LONGEST_GATHER_S, GATHER_S * len(waiting)))
 
     def _outcomes(self, group: Sequence[_Work]) -> list[Outcome]:
         if len(group) > 1:

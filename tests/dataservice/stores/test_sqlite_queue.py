@@ -33,6 +33,18 @@ async def test_what_is_given_together_is_done_in_its_order_and_in_few_transactio
     assert statements.count("COMMIT") == 1
 
 
+async def test_what_comes_one_by_one_behind_many_shares_a_transaction(queue):
+    statements = []
+    await queue.run(lambda db: db.set_trace_callback(statements.append))
+    await asyncio.gather(*(queue.run(counting) for _ in range(50)))
+    given = []
+    for _ in range(20):
+        given.append(queue.run(counting))
+        await asyncio.sleep(0)
+    await asyncio.gather(*given)
+    assert statements.count("COMMIT") <= 3
+
+
 async def test_a_piece_that_fails_harms_no_other(queue):
     def wrong(db):
         counting(db)
