@@ -85,7 +85,7 @@ class ResourceReader:
             max_pages=max_pages,
             evidence=self.evidence,
         )
-        self._deadline_s = deadline_s
+        self._deadline_s, self._limit_s = deadline_s, deadline_s + DEADLINE_GRACE_S
         self._policy = RetryPolicy(deadline_s)
         self._policy_with_value = RetryPolicy(min(RETRY_WITH_VALUE_S, deadline_s))
         self._clock = clock
@@ -102,10 +102,9 @@ class ResourceReader:
         """
         mine = meter or Meter()
         while True:
+            landing, started = self._single_flight.join(resource, partial(self._answer, resource, known_miss, mine))
             try:
-                answer, started = await self._single_flight.join(
-                    resource, partial(self._answer, resource, known_miss, mine)
-                )
+                answer = await landing
             except BoundReachedError:
                 if mine.bound is not None and mine.bound.is_reached:
                     raise
@@ -189,12 +188,11 @@ class ResourceReader:
 
         It is cancelled from outside if something on the way does not mind the deadline.
         """
-        limit_s = self._deadline_s + DEADLINE_GRACE_S
-        fetch = partial(self._fetch, resource, context, has_looked=has_looked)
+        fetch = self._fetch if has_looked else self._fetch_or_find
         try:
             self._sender.check(first_request(resource), context, context.waiting_since)
             self._check_missing(resource, context.waiting_since)
-            with FairTimeout(limit_s, left_s=lambda: limit_s - context.progress.ago_s()):
+            with FairTimeout(self._limit_s, left_s=self._left_s):
                 answer = await self._fetch_lock.fetch(resource, context, known, fetch)
         except TimeoutError:
             failed = self._sender.late(first_request(resource), context)
@@ -245,11 +243,17 @@ class ResourceReader:
             request = first_request(resource)
             raise NotFoundError(f"no {request.subject or request.path}", status=404, path=request.path)
 
-    async def _fetch(
-        self, resource: Resource[T], context: CallContext, look_again: bool, *, has_looked: bool
-    ) -> Answer[T]:
-        if not (look_again or has_looked) and isinstance(resource, HistoryResource):
+    def _left_s(self) -> float:
+        """Seconds until a call ends for which others were answered meanwhile."""
+        return self._limit_s - self._sender.progress.ago_s()
+
+    async def _fetch_or_find(self, resource: Resource[T], context: CallContext, look_again: bool) -> Answer[T]:
+        """The same of a history whose signal was not looked up: its detail may be kept."""
+        if not look_again and isinstance(resource, HistoryResource):
             look_again = await self._cache.finds_detail(resource, self._clock())
+        return await self._fetch(resource, context, look_again)
+
+    async def _fetch(self, resource: Resource[T], context: CallContext, look_again: bool) -> Answer[T]:
         if look_again:
             now = self._clock()  # whoever held the right before may have brought the answer
             found = await self._cache.last_known(resource, now)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -21,6 +21,9 @@ from dataservice.limiter import PriorityLimiter
 from dataservice.stores import Claim, ResilientStore
 
 T = TypeVar("T")
+
+Fetch: TypeAlias = Callable[[Resource[Any], CallContext, bool], Awaitable[Answer[Any]]]
+"""Fetches a resource; it is told whether the answer may be there by now."""
 
 LEASE_POLL_S = 0.05  # between two looks for what another process is fetching: short beside a request
 
@@ -45,8 +48,8 @@ class SingleFlight:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._under_way: dict[Hashable, Flight[Any]] = {}
 
-    async def join(self, key: Hashable, start: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
-        """The result of the work with `key`, started if there is none; and whether this caller started it."""
+    def join(self, key: Hashable, start: Callable[[], Coroutine[Any, Any, T]]) -> tuple[asyncio.Future[T], bool]:
+        """The result to come of the work with `key`, started if there is none; and whether this caller started it."""
         loop = asyncio.get_running_loop()
         if self._loop is None:
             self._loop = loop
@@ -56,7 +59,7 @@ class SingleFlight:
         started = flight is None
         if flight is None:
             flight = self._under_way[key] = Flight(start(), partial(self._under_way.pop, key))
-        return await flight.landing(), started
+        return flight.landing(), started
 
     async def cancel(self) -> None:
         """End all work; its callers get `asyncio.CancelledError`."""
@@ -130,7 +133,7 @@ class FetchLock:
         resource: Resource[Any],
         context: CallContext,
         known: Answer[Any] | None,
-        fetch: Callable[[bool], Awaitable[Answer[Any]]],
+        fetch: Fetch,
     ) -> Answer[Any]:
         """Return what `fetch` gives while nobody else fetches `resource`; it is told whether the answer may be there.
 
@@ -138,20 +141,20 @@ class FetchLock:
         one signal are pulled one after another: the next may find all it needs in the one before.
         """
         is_shared = self._store.shared and self._cache.scope is not None
-        fetch = partial(self._leased, resource, context, known, fetch) if is_shared else fetch
+        fetch = partial(self._leased, known, fetch) if is_shared else fetch
         waited = False
         if not isinstance(resource, HistoryResource):
-            return await fetch(waited)
+            return await fetch(resource, context, waited)
         waited = resource.slug in self._slug_locks  # a lock is there for as long as somebody holds or awaits it
         async with self._slug_locks.setdefault(resource.slug, asyncio.Lock()):
-            return await fetch(waited)
+            return await fetch(resource, context, waited)
 
     async def _leased(
         self,
+        known: Answer[Any] | None,
+        fetch: Fetch,
         resource: Resource[Any],
         context: CallContext,
-        known: Answer[Any] | None,
-        fetch: Callable[[bool], Awaitable[Answer[Any]]],
         waited: bool,
     ) -> Answer[Any]:
         """The same with the lease of the entry; while another process holds it, look whether the answer has arrived."""
@@ -166,7 +169,7 @@ class FetchLock:
             if claim.fetched_at is not None:
                 may_be_there |= self._cache.replaced_since(resource, known, claim.fetched_at)
             try:
-                return await fetch(may_be_there)
+                return await fetch(resource, context, may_be_there)
             finally:
                 if claim.granted and not lease.is_handed_over:
                     await lease.release()

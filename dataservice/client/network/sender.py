@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from itertools import count
 from typing import Any, TypeVar
 
 from dataservice.client.contract.body import Body
@@ -141,8 +140,9 @@ class RequestSender:
         return failure.error
 
     async def _last_exchange(self, request: Request, context: CallContext) -> Exchange:
-        lost, limited, about = 0, 0, request.subject or request.target
-        for attempt in count(1):
+        attempt, lost, limited, about = 0, 0, 0, request.subject or request.target
+        while True:
+            attempt += 1
             exchange = await self._send(request, context)
             outcome = exchange.outcome
             if not isinstance(outcome, Failure):
@@ -161,7 +161,6 @@ class RequestSender:
             if wait_s is None:
                 return exchange
             await self._sleep(wait_s)
-        raise AssertionError("counting never ends")
 
     def _is_too_long(self, context: CallContext) -> bool:
         """Return whether the service asks to wait beyond the call's deadline."""

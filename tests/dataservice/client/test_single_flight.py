@@ -24,9 +24,14 @@ class Work:
         return "done"
 
 
+async def joined(flights, key, start):
+    landing, started = flights.join(key, start)
+    return await landing, started
+
+
 async def test_callers_at_the_same_time_share_one_result_and_one_of_them_began_it():
     flights, work = SingleFlight(), Work()
-    callers = [asyncio.create_task(flights.join("key", work.run)) for _ in range(5)]
+    callers = [asyncio.create_task(joined(flights, "key", work.run)) for _ in range(5)]
     await asyncio.sleep(0)
     work.go_on.set()
     assert await asyncio.gather(*callers) == [("done", True), *[("done", False)] * 4]
@@ -35,7 +40,7 @@ async def test_callers_at_the_same_time_share_one_result_and_one_of_them_began_i
 
 async def test_they_share_an_error_as_well():
     flights, work = SingleFlight(), Work(LookupError("gone"))
-    callers = [asyncio.create_task(flights.join("key", work.run)) for _ in range(3)]
+    callers = [asyncio.create_task(joined(flights, "key", work.run)) for _ in range(3)]
     await asyncio.sleep(0)
     work.go_on.set()
     results = await asyncio.gather(*callers, return_exceptions=True)
@@ -45,8 +50,8 @@ async def test_they_share_an_error_as_well():
 
 async def test_a_cancelled_caller_does_not_take_the_flight_from_the_others():
     flights, work = SingleFlight(), Work()
-    first = asyncio.create_task(flights.join("key", work.run))
-    second = asyncio.create_task(flights.join("key", work.run))
+    first = asyncio.create_task(joined(flights, "key", work.run))
+    second = asyncio.create_task(joined(flights, "key", work.run))
     await asyncio.sleep(0)
     first.cancel()
     work.go_on.set()
@@ -56,15 +61,15 @@ async def test_a_cancelled_caller_does_not_take_the_flight_from_the_others():
 async def test_other_keys_fly_by_themselves_and_a_landed_key_flies_again():
     flights, work = SingleFlight(), Work()
     work.go_on.set()
-    assert await flights.join("a", work.run) == ("done", True)
-    assert await flights.join("b", work.run) == ("done", True)
-    assert await flights.join("a", work.run) == ("done", True)
+    assert await joined(flights, "a", work.run) == ("done", True)
+    assert await joined(flights, "b", work.run) == ("done", True)
+    assert await joined(flights, "a", work.run) == ("done", True)
     assert work.begun == 3
 
 
 async def test_an_error_that_nobody_waits_for_any_more_makes_no_noise():
     flights, work = SingleFlight(), Work(LookupError("gone"))
-    caller = asyncio.create_task(flights.join("key", work.run))
+    caller = asyncio.create_task(joined(flights, "key", work.run))
     await asyncio.sleep(0)
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -76,7 +81,7 @@ async def test_an_error_that_nobody_waits_for_any_more_makes_no_noise():
 
 async def test_closing_ends_what_is_under_way():
     flights, work = SingleFlight(), Work()
-    caller = asyncio.create_task(flights.join("key", work.run))
+    caller = asyncio.create_task(joined(flights, "key", work.run))
     await asyncio.sleep(0)
     await flights.cancel()
     with pytest.raises(asyncio.CancelledError):
