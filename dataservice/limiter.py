@@ -36,17 +36,9 @@ class PriorityLimiter:
         """Wait for a place and take it; whoever has one leaves it again. Without an `arrival` it is a new one."""
         if self.under_way < self.places:
             self.under_way += 1
-        else:
-            await self._wait(priority, self.arrive() if arrival is None else arrival)
-
-    def leave(self) -> None:
-        """Hand the place on."""
-        self.under_way -= 1
-        if self._queue:
-            self._let_pass()
-
-    async def _wait(self, priority: int, arrival: int) -> None:
+            return
         place = asyncio.get_running_loop().create_future()
+        arrival = self.arrive() if arrival is None else arrival
         heapq.heappush(self._queue, (priority, self._chance(), arrival, place))
         self.waiting += 1
         try:
@@ -57,6 +49,12 @@ class PriorityLimiter:
             else:
                 self.leave()  # the place was granted at the moment of the cancellation: hand it on
             raise
+
+    def leave(self) -> None:
+        """Hand the place on."""
+        self.under_way -= 1
+        if self._queue:
+            self._let_pass()
 
     def _let_pass(self) -> None:
         while self._queue and self.under_way < self.places:
