@@ -212,9 +212,9 @@ def _use_write_ahead_log(db: sqlite3.Connection) -> None:
             return
 
 
-GATHER_S, LONGEST_GATHER_S = 0.001, 0.02
-"""For so long more work is awaited, for each piece that has just come together: a transaction and the change of threads
-cost more than most of it. What comes alone is done at once."""
+GATHER_S, LONGEST_GATHER_S = 0.0015, 0.02
+"""For so long more work is awaited after several pieces came together, and again while more comes, so long in all: a
+transaction and the change of threads cost more than most of it. What comes alone is done at once."""
 
 ENOUGH = 32
 """For so many pieces nothing more is awaited: each costs little of the transaction by then."""
@@ -300,7 +300,15 @@ class SqliteQueue:
             for group in _groups(waiting):
                 _tell(group, self._outcomes(group))
             if len(waiting) > 1:
-                self._is_enough.wait(min(LONGEST_GATHER_S, GATHER_S * len(waiting)))
+                self._gather()
+
+    def _gather(self) -> None:
+        """Wait while more comes."""
+        count, until = -1, time.monotonic() + LONGEST_GATHER_S
+        while count < len(self._waiting) and time.monotonic() < until:
+            count = len(self._waiting)
+            if self._is_enough.wait(GATHER_S):
+                return
 
     def _outcomes(self, group: Sequence[_Work]) -> list[Outcome]:
         if len(group) > 1:
