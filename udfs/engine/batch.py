@@ -318,14 +318,16 @@ class Batch:
             return error if question.cached_max_age_s is None else None
 
     async def _is_spared(self, question: Question, window: HistoryResource) -> bool:
-        """Return whether any cache has a fresh `window`, and none is of the answer itself.
+        """Return whether any cache has a fresh `window`, and nothing of the answer itself.
 
         Another process, or one before this, may have fetched it. One that is not looked for is not kept as asked for.
         """
-        if self._reader.peek(question.resource) is not None:
+        if await self._last_known(question) is not None:
             return False
         days = await self._reader.last_known(KnownDaysResource(window.slug))
-        if days is None or not any(each.meets(window.days) for each in days.value):
+        if days is None or self._reader.peek(question.resource) is not None:
+            return False
+        if not any(each.meets(window.days) for each in days.value):
             return False
         found = await self._reader.last_known(window)
         return found is not None and found.is_fresh(self._now)

@@ -163,7 +163,7 @@ async def test_after_waiting_for_another_processs_lease_the_entry_is_read_again(
     assert Counter(store.reads) == {US_CPI: 1, US_CPI_PAST: 1}
 
 
-async def test_a_stale_entry_that_memory_cannot_hold_is_read_thrice_and_shown_where_the_service_fails(tmp_path):
+async def test_a_stale_entry_is_read_once_and_still_shown_where_the_service_fails(tmp_path):
     clock = Clock()
     service = Scripted(lambda _: answer(signal()))
     store = CountingStore(clock)
@@ -176,13 +176,13 @@ async def test_a_stale_entry_that_memory_cannot_hold_is_read_thrice_and_shown_wh
         (outcome,) = await Session(client, clock=clock).answer([Call("SIGNAL", ["us-cpi"])])
     assert outcome.result == 1.0
     assert outcome.stale.age_s == 10_000
-    assert Counter(store.reads)[US_CPI] == 3
+    assert Counter(store.reads)[US_CPI] == 1
 
 
 HOUSE = Path(__file__).parents[3]
 PACKAGES = tuple(f"{HOUSE / package}/" for package in ("addin", "udfs", "dataservice"))
 MOST_LOOKS = 3
-WAYS = [("memory", 59, 250), ("file", 62, 274)]
+WAYS = [("memory", 59, 251), ("file", 62, 274)]
 """Where answers are kept, and the most files and functions of a call that was never asked, once the client is warm.
 
 Another client of the process has asked it before, so that what is worked out once a process does not count.
