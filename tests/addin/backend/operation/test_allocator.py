@@ -59,7 +59,8 @@ async def main():
         await told.get()
         return (memory_bytes() - before) // 2**20
 
-    async with memory.tidying(SimpleNamespace(close_idle=close_idle, closed_users=0, memory=SimpleNamespace()), sleep=sleep):
+    backend = SimpleNamespace(close_idle=close_idle, closed_users=0, memory=SimpleNamespace())
+    async with memory.tidying(backend, sleep=sleep):
         await told.get()
         for _ in range(2):
             crowd = [bytes(600 + number % 3_000) for number in range(40_000)]
