@@ -12,6 +12,7 @@ from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from math import ceil
+from weakref import WeakValueDictionary
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -225,6 +226,8 @@ class UserTenants:
         self._proven: OrderedDict[str, Tenant] = OrderedDict()
         self._unproven: OrderedDict[str, Tenant] = OrderedDict()
         self._new_keys = NewKeys(settings.max_new_keys)
+        self._lines = WeakValueDictionary[str, asyncio.Lock]()
+        """By address, held by the first of those who wait for a place."""
         self._weighed_at = self._counted_at = float("-inf")
         self._in_use: Counter[str] | None = None
         """New keys in use by address, None where that has changed."""
@@ -275,29 +278,49 @@ class UserTenants:
         self._unproven.clear()
 
     async def _find(self, key: str, address: str, has_left: HasLeft) -> Tenant:
-        """The tenant of a key; a new one waits until there is a place for it, as others end or are accepted."""
-        ends = self._clock() + NEW_KEY_WAITS_S
-        while True:
-            for known in (self._proven, self._unproven):
-                if key in known:
-                    known.move_to_end(key)
-                    return known[key]
-            refusal = self._refusal(address)
-            if refusal is None:
-                tenant = self._unproven[key] = self._open(key)
-                tenant.address = address
-                return tenant
-            if self._clock() >= ends or not self._new_ones().total():
-                raise refusal
-            await asyncio.sleep(LOOKS_EVERY_S)
-            if await has_left():
-                raise ClientDisconnect
+        """The tenant of a key; a new one waits in the line of its address until there is a place for it.
+
+        Places come free as others end or are accepted. Only the first of a line looks for one: four hundred that look
+        ten times a second would keep everybody waiting.
+        """
+        line = self._lines.setdefault(address, asyncio.Lock())
+        if (tenant := self._known(key)) or (not line.locked() and (tenant := self._opened(key, address))):
+            return tenant
+        try:
+            async with asyncio.timeout(NEW_KEY_WAITS_S), line:
+                while not await has_left():
+                    if tenant := self._known(key) or self._opened(key, address):
+                        return tenant
+                    if not self._new_ones().total():
+                        break
+                    await asyncio.sleep(LOOKS_EVERY_S)
+                else:
+                    raise ClientDisconnect
+        except TimeoutError:
+            pass
+        raise self._refusal(address) or too_many_new()
+
+    def _known(self, key: str) -> Tenant | None:
+        """The tenant of a key, if there is one, which then is the last to be closed."""
+        for known in (self._proven, self._unproven):
+            if key in known:
+                known.move_to_end(key)
+                return known[key]
+        return None
+
+    def _opened(self, key: str, address: str) -> Tenant | None:
+        """A new tenant, if there is a place for it."""
+        if self._refusal(address) is not None:
+            return None
+        tenant = self._unproven[key] = self._open(key)
+        tenant.address = address
+        return tenant
 
     def _refusal(self, address: str) -> HTTPException | None:
         """Return why there is no place for a new key; None where there is, which then is one of the address's."""
         waiting = self._new_ones()
         if waiting.total() >= MAX_UNPROVEN or waiting[address] >= MAX_UNPROVEN_OF_ADDRESS:
-            return BusyError("too many keys are new at the moment; try again in a few seconds")
+            return too_many_new()
         wait_s = self._new_keys.wait_s(address, self._clock())
         if wait_s > 0:
             return HTTPException(
@@ -357,3 +380,8 @@ def limits_of(settings: Settings) -> BatchLimits:
         cells=settings.max_cells,
         answer_bytes=settings.max_batch_bytes,
     )
+
+
+def too_many_new() -> BusyError:
+    """Return what a caller is told whose new key finds no place."""
+    return BusyError("too many keys are new at the moment; try again in a few seconds")

@@ -20,6 +20,9 @@ from math import exp2, inf, log2
 ROUNDS_BETWEEN = 8
 """Rounds of the loop from one turn to the next while others are served: a small request takes about so many."""
 
+SHORT_TURN_S = 0.002
+"""After a turn that was over so soon, with everything else of its round, the next one begins at once."""
+
 HALF_LIFE_S = 10.0
 """What somebody has used counts half after so long."""
 
@@ -74,6 +77,7 @@ class Processor:
         """Of who came lately and is gone the number of the first request, and until when that counts."""
         self._is_ticking = self._is_for_late = False
         self._rounds_left = 0
+        self._let_go_at = -inf
         self.callers = 0
         """Requests under way."""
         self._requests: Counter[str] = Counter()
@@ -149,13 +153,15 @@ class Processor:
 
     def _tick(self) -> None:
         """Give somebody the next turn, once the others had theirs."""
+        if self._rounds_left == ROUNDS_BETWEEN and self.timer() - self._let_go_at < SHORT_TURN_S:
+            self._rounds_left = 0
         if self._rounds_left > 0 and self.callers > 1:
             self._rounds_left -= 1
             if self._light:
                 self._let_go(min(self._light, key=self.rank))
         else:
             self._let_go(self._next())
-            self._rounds_left = ROUNDS_BETWEEN
+            self._rounds_left, self._let_go_at = ROUNDS_BETWEEN, self.timer()
         self._is_ticking = bool(self._waiting)
         if self._is_ticking:
             asyncio.get_running_loop().call_soon(self._tick)

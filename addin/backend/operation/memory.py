@@ -21,8 +21,9 @@ EVERY_S = 1.0
 UNUSED_BYTES = 8 * 2**20
 """Memory is given back once so much more is unused: that takes up to a tenth of a second of a large process."""
 
-CLOSED_TOGETHER = 16
-"""So many closed users are worth a full collection, for which everybody waits a few hundredths of a second."""
+CLOSED_TOGETHER, COLLECTED_EVERY_S = 16, 10.0
+"""So many closed users are worth a full collection, and at most so often: everybody waits for up to a tenth of a second,
+and of the requests of a user less than one in a hundred may meet one."""
 
 _log = logging.getLogger(__name__)
 
@@ -39,14 +40,15 @@ async def tidying(
 
 
 async def _tidy(backend: BackendState, sleep: Callable[[float], Awaitable[Any]]) -> None:
-    least, most, closed = unused_bytes(), 0, 0
+    least, most, closed, waited_s = unused_bytes(), 0, 0, 0.0
     backend.memory.left_bytes = lambda: max(0, unused_bytes() - least)
     while True:
         await sleep(EVERY_S)
+        waited_s += EVERY_S
         try:
             await backend.close_idle()
-            if backend.closed_users - closed >= CLOSED_TOGETHER:
-                closed = backend.closed_users
+            if backend.closed_users - closed >= CLOSED_TOGETHER and waited_s >= COLLECTED_EVERY_S:
+                closed, waited_s = backend.closed_users, 0.0
                 gc.collect()  # their clients refer to each other, and have grown old: nothing else looks at them
             least, most = min(least, unused_bytes()), max(most, used_bytes())
             if max(unused_bytes() - least, most - used_bytes()) > UNUSED_BYTES:

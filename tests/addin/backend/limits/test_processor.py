@@ -69,6 +69,7 @@ async def test_who_has_used_a_fraction_of_the_heaviest_waits_no_rounds(clock):
 
     ticking = asyncio.get_running_loop().call_soon(tick)
     await processor.wait(heavy)
+    clock.work(0.01)
     waited = await asyncio.gather(rounds_of(heavy_too), rounds_of(light), rounds_of(light))
     ticking.cancel()
     assert waited[0] >= ROUNDS_BETWEEN
