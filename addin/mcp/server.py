@@ -28,6 +28,7 @@ from addin.mcp.tools import TOOLS
 from dataservice.client import Catalogue
 from dataservice.errors import DataServiceError
 from dataservice.version import product_version
+from udfs.engine import next_turn
 from udfs.errors import UdfError, reason
 from udfs.functions.signals import DEFAULT_COLUMNS
 from udfs.records import by_slug
@@ -172,8 +173,11 @@ async def _called(runner: ToolRunner, name: str, arguments: dict[str, Any]) -> t
         result = await runner.answer(_TOOLS[name], arguments)
     except ToolFailure as failure:
         return types.CallToolResult(content=[types.TextContent(text=str(failure))], is_error=True)
+    await next_turn()  # of thousands of rows each of these steps takes a thousandth of a second or two
     text = orjson.dumps(result).decode()
-    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=result)
+    told = types.CallToolResult(content=[types.TextContent(text=text)], structured_content=result)
+    await next_turn()
+    return told
 
 
 def _described_prompt(prompt: Prompt) -> types.Prompt:

@@ -22,8 +22,11 @@ UNUSED_BYTES = 8 * 2**20
 """Memory is given back once so much more is unused: that takes up to a tenth of a second of a large process."""
 
 CLOSED_TOGETHER, COLLECTED_EVERY_S = 16, 10.0
-"""So many closed users are worth a full collection, and at most so often: everybody waits for up to a tenth of a second,
-and of the requests of a user less than one in a hundred may meet one."""
+"""So many closed users are worth a full collection, and at most so often: everybody waits for up to a tenth of a
+second, and of the requests of a user less than one in a hundred may meet one."""
+
+COLLECTED_LATER_S = 30.0
+"""After so long a few are worth one, too."""
 
 _log = logging.getLogger(__name__)
 
@@ -47,7 +50,8 @@ async def _tidy(backend: BackendState, sleep: Callable[[float], Awaitable[Any]])
         waited_s += EVERY_S
         try:
             await backend.close_idle()
-            if backend.closed_users - closed >= CLOSED_TOGETHER and waited_s >= COLLECTED_EVERY_S:
+            gone = backend.closed_users - closed
+            if waited_s >= COLLECTED_EVERY_S and (gone >= CLOSED_TOGETHER or (gone and waited_s >= COLLECTED_LATER_S)):
                 closed, waited_s = backend.closed_users, 0.0
                 gc.collect()  # their clients refer to each other, and have grown old: nothing else looks at them
             least, most = min(least, unused_bytes()), max(most, used_bytes())
