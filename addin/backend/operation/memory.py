@@ -21,11 +21,11 @@ EVERY_S = 1.0
 UNUSED_BYTES = 8 * 2**20
 """Memory is given back once so much more is unused: that takes up to a tenth of a second of a large process."""
 
-CLOSED_TOGETHER, COLLECTED_EVERY_S = 16, 10.0
+CLOSED_TOGETHER, COLLECTED_EVERY_S = 16, 7.0
 """So many closed users are worth a full collection, and at most so often: everybody waits for up to a tenth of a
-second, and of the requests of a user less than one in a hundred may meet one."""
+second, and of the requests of a user about one in a hundred may meet one."""
 
-COLLECTED_LATER_S = 30.0
+COLLECTED_LATER_S = 10.0
 """After so long a few are worth one, too."""
 
 _log = logging.getLogger(__name__)
