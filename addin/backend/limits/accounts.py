@@ -86,7 +86,7 @@ class MemoryBudget:
         An `asker` who comes again has the place of the first request in the order.
         """
         account = Account(self, address)
-        place = self.processor.come(asker, account.turns.number)
+        place = self.processor.take_place(asker, account.turns.number)
         account.came_before = place[0] < account.turns.number
         account.turns.number = place[0]
         account.turns.begin()
@@ -97,7 +97,7 @@ class MemoryBudget:
             TURNS.reset(token)
             account.turns.end()
             if asker and account.is_answered:
-                self.processor.go(asker, place)
+                self.processor.keep_place(asker, place)
             account.shrink(account.held)
 
     def change(self, account: Account, amount: int) -> None:

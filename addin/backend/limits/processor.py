@@ -30,7 +30,8 @@ SMALL_S = 0.004
 """Who has used less lately goes before all others: a few cells need no more, also while an office opens its books."""
 
 STEP_S = 0.3
-"""Who has used so much more lately goes behind: a recalculation of a thousand cells needs about that."""
+"""Who has used so much more lately goes behind: a book of a thousand cells that opens needs less, so that of many who
+open theirs the first are done first."""
 
 AHEAD_S = 0.02
 """Each further request of a payer counts as if it had used so much already: who sends a hundred goes behind who sends
@@ -114,14 +115,14 @@ class Processor:
         if len(self._used) > MOST_PAYERS:
             self._used = {each: used for each, used in self._used.items() if self.used_lately_s(each) > FORGOTTEN_S}
 
-    def begin(self, payer: str, requests: int = 1) -> None:
-        """Count requests of a payer as under way, or with -1 one that is not any more."""
+    def count_requests(self, payer: str, requests: int) -> None:
+        """Count so many more requests of a payer as under way: -1 is one that is not any more."""
         self.callers += requests
         self._requests[payer] += requests
         if not self._requests[payer]:
             del self._requests[payer]
 
-    def come(self, asker: str, number: int) -> tuple[int, float]:
+    def take_place(self, asker: str, number: int) -> tuple[int, float]:
         """Return the number of an asker's first request lately, and until when it counts; else this one's.
 
         Who comes again for the rest of what was asked for does not wait behind all who came meanwhile. Only one request
@@ -131,7 +132,7 @@ class Processor:
         first, until = self._places.pop(asker, (number, now))
         return (first, until) if now < until else (number, now + PLACE_S)
 
-    def go(self, asker: str, place: tuple[int, float]) -> None:
+    def keep_place(self, asker: str, place: tuple[int, float]) -> None:
         """Keep the place of who may come again."""
         if len(self._places) >= MOST_PAYERS:
             now = self.timer()
@@ -221,12 +222,12 @@ class CallerTurns:
     def begin(self) -> None:
         """Count the request as under way."""
         self._standing.is_under_way = True
-        self._processor.begin(self._standing.payers[0])
+        self._processor.count_requests(self._standing.payers[0], 1)
 
     def end(self) -> None:
         """Count it no more."""
         self._standing.is_under_way = False
-        self._processor.begin(self._standing.payers[0], -1)
+        self._processor.count_requests(self._standing.payers[0], -1)
 
     def hurry(self, within_s: float) -> None:
         """Let the request be late after so long: it is to be answered then, however many others wait."""
@@ -244,8 +245,8 @@ class CallerTurns:
         before, standing.is_proven = standing.payers, True
         standing.payers = (payer, before[-1]) if is_only else (payer,)
         if standing.is_under_way:
-            self._processor.begin(before[0], -1)
-            self._processor.begin(payer)
+            self._processor.count_requests(before[0], -1)
+            self._processor.count_requests(payer, 1)
 
     def pay_later_as(self, payer: Callable[[], str]) -> None:
         """Let a key pay as soon as it is proven: until then `payer` names nobody. So do those in the background."""
