@@ -165,13 +165,13 @@ async def test_one_huge_request_at_all_is_under_way_and_large_ones_of_others_do_
 async def test_work_that_fills_memory_while_requests_hold_much_is_ended_and_may_be_tried_again():
     lanes = Lanes(MemoryBudget(2**30), memory_bytes=200 * 2**20)
     async with lane(lanes=lanes) as (opened, caller):
-        assert len(await caller("ada").ask(opened, heavy_work.fill, "60 0.3")) == len(b"body")
+        assert len(await caller("ada").ask(opened, heavy_work.fill, "130 0.3")) == len(b"body")
         with lanes.memory.account("bob") as unread:
             unread.pay_as("bob", is_only=True)
             unread.hold(2**29)
             with pytest.raises(HTTPException, match="busy") as refused:
-                await caller("ada").ask(opened, heavy_work.fill, "60 20")
+                await caller("ada").ask(opened, heavy_work.fill, "130 20")
         assert refused.value.status_code == 503
         lanes.memory.left_bytes = lambda: 2**29
         with pytest.raises(HTTPException, match="busy"):
-            await caller("ada").ask(opened, heavy_work.fill, "60 20")
+            await caller("ada").ask(opened, heavy_work.fill, "130 20")
