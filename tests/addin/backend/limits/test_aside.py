@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from contextlib import asynccontextmanager
 
 import pytest
@@ -92,6 +93,25 @@ async def test_what_takes_too_long_or_too_much_or_ends_its_process_is_told_and_t
         with pytest.raises(RuntimeError, match="the process ended"):
             await caller("ada").ask(opened, heavy_work.die)
         assert await caller("ada").ask(opened, heavy_work.sleep, "0", b"x" * 2**21) == b"x" * 2**21
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system limits no memory in use")
+async def test_what_would_take_too_much_for_a_moment_between_two_looks_does_not_get_it():
+    lanes = Lanes(MemoryBudget(2**30), memory_bytes=200 * 2**20)
+    async with lane(lanes=lanes) as (opened, caller):
+        assert await caller("ada").ask(opened, heavy_work.take_shortly, "100") == b"body"
+        with pytest.raises(HTTPException, match="more than 200 MB of memory") as refused:
+            await caller("ada").ask(opened, heavy_work.take_shortly, "220")
+        assert refused.value.status_code == 413
+        with lanes.memory.account("bob") as unread:
+            unread.pay_as("bob", is_only=True)
+            unread.hold(2**29)
+            with pytest.raises(HTTPException, match="busy") as refused:
+                await caller("ada").ask(opened, heavy_work.take_shortly, "115")
+        assert refused.value.status_code == 503
+        assert await caller("ada").ask(opened, heavy_work.take_shortly, "115") == b"body"
+        with pytest.raises(HTTPException, match="more than 200 MB of memory"):
+            await caller("ada").ask(opened, heavy_work.sleep, "0", b"x" * (220 * 2**20))
 
 
 async def test_who_takes_long_is_ended_when_somebody_else_waits_and_not_for_themselves():
