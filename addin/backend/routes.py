@@ -318,7 +318,8 @@ async def metrics(request: Request) -> Response:
     backend = BackendState.of(request)
     if not may_scrape(request, backend.metrics_token):
         raise HTTPException(401, "send the token for metrics: Authorization: Bearer … (metrics_token)")
-    text = backend.metrics.text(await measured_by_all(backend), await facts_of(backend), product_version())
+    workers = await measured_by_all(backend)
+    text = backend.metrics.text(workers, await facts_of(backend, workers), product_version())
     return Response(text, media_type=MEDIA_TYPE)
 
 

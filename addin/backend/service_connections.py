@@ -10,8 +10,9 @@ import httpx
 
 from dataservice.client.network.connections import Arrival, Connections, SendWatch
 
-Observed = Callable[[int | str, float], None]
-"""Told of each answer of the service: its status, or the kind of failure; and the seconds until it began."""
+Observed = Callable[[int | str, float, bool], None]
+"""Told of each answer of the service: its status, or the kind of failure; the seconds until it began; and whether it
+was asked with a key."""
 
 
 class ServiceConnections(Connections):
@@ -27,26 +28,26 @@ class ServiceConnections(Connections):
         self, target: str, headers: Sequence[tuple[str, str]], *, watch: SendWatch | None, connect_s: float
     ) -> Arrival:
         """As `Connections` has it."""
-        with self._timed() as status:
+        with self._timed(has_key=True) as status:
             arrival = await super().get(target, headers, watch=watch, connect_s=connect_s)
             status(arrival.status)
         return arrival
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """The same for whoever speaks httpx."""
-        with self._timed() as status:
+        with self._timed(has_key="authorization" in request.headers) as status:
             response = await super().handle_async_request(request)
             status(response.status_code)
         return response
 
     @contextmanager
-    def _timed(self) -> Iterator[Callable[[int], None]]:
+    def _timed(self, *, has_key: bool) -> Iterator[Callable[[int], None]]:
         """Observe one request; one that its caller gives up tells nothing of the service."""
         began = perf_counter()
         try:
-            yield lambda status: self.observed(status, perf_counter() - began)
+            yield lambda status: self.observed(status, perf_counter() - began, has_key)
         except Exception as error:
-            self.observed(type(error).__name__, perf_counter() - began)
+            self.observed(type(error).__name__, perf_counter() - began, has_key)
             raise
 
     async def aclose(self) -> None:

@@ -317,13 +317,14 @@ class BackendState:
             loads_bytes=self.loads_bytes,
             memory_bytes=memory_bytes(),
             batches=self.metrics.under_way,
+            service=self._watch.learned(),
         )
 
-    def _observed(self, told: int | str, seconds: float) -> None:
+    def _observed(self, told: int | str, seconds: float, has_key: bool) -> None:
         """Note an answer of the service, or why there was none."""
         self.metrics.service(told, seconds)
         if isinstance(told, int):
-            self._watch.answered(told)
+            self._watch.answered(told, has_key=has_key)
         else:
             self._watch.failed(told)
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hmac
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
 from addin.backend.http import is_on_this_machine
+from addin.backend.operation.metrics import WorkerMeasures
+from addin.backend.operation.service_watch import is_away
 from addin.backend.sign_in.person import person_in
 
 if TYPE_CHECKING:
@@ -27,11 +30,13 @@ def may_scrape(request: Request, token: str) -> bool:
     return not token or has_token(request, token) or is_on_this_machine(request) or person_in(request) is not None
 
 
-async def facts_of(backend: BackendState) -> dict[str, float]:
-    """The gauges that are known now, by name."""
+async def facts_of(backend: BackendState, workers: Sequence[WorkerMeasures]) -> dict[str, float]:
+    """The gauges that are known now, by name; of the service, what any of the workers has learned last."""
     settings = backend.settings
     readiness = await backend.readiness.now()
     facts = {f"{part}_up": float(state == "ok") for part, state in readiness.parts.items()}
+    if is_away(each.service for each in workers):
+        facts["service_up"] = 0.0
     facts["started_seconds"] = backend.started_at
     facts["workers_wanted"] = settings.workers
     with suppress(OSError):

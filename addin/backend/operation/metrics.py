@@ -20,6 +20,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from addin.backend.operation.service_watch import Learned
 from addin.protocol.joining import CALLS_A_TURN
 from udfs.engine import in_turns
 
@@ -52,6 +53,7 @@ class WorkerMeasures(msgspec.Struct, frozen=True):
     loads_bytes: int = 0
     memory_bytes: int = 0
     batches: int = 0
+    service: Learned = Learned()
 
 
 GAUGES = {

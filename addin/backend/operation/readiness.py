@@ -94,9 +94,9 @@ class ReadinessCheck:
             raise StoreAwayError("what is written cannot be read again")
 
     async def _ask_service(self) -> None:
+        if self._watch.is_away:
+            raise StoreAwayError(f"{self._watch.problem}, several times in a row")
         if self._watch.was_told_within(ANSWERED_S) and not self._watch.is_in_doubt:
-            if self._watch.problem is not None:
-                raise StoreAwayError(f"{self._watch.problem}, several times in a row")
             return
         # Without a key the service refuses (401) at no cost, which proves that it is there.
         async with httpx.AsyncClient(transport=self._connections, timeout=CHECK_S) as http:

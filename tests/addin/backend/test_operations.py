@@ -11,7 +11,7 @@ import pytest
 from addin.backend.app import create_app, stopping_of
 from addin.backend.operation.readiness import CHECKED_FOR_S, ReadinessCheck
 from addin.backend.operation.request_log import SparingFilter
-from addin.backend.operation.service_watch import ServiceWatch
+from addin.backend.operation.service_watch import FAILURES, ServiceWatch
 from addin.backend.service_connections import ServiceConnections
 from addin.cli.commands.serve import deployment
 from addin.config.settings import Settings
@@ -62,6 +62,20 @@ async def test_an_answer_holds_for_some_seconds(service):
     assert (await check.now()).ready
     now = CHECKED_FOR_S + 1
     assert not (await check.now()).ready
+    await connections.close_all()
+
+
+async def test_a_service_that_refuses_without_a_key_and_fails_with_one_is_away(service):
+    now = 0.0
+    connections, watch = ServiceConnections(service.url, 4), ServiceWatch(clock=lambda: now)
+    connections.observed = lambda told, _, has_key: watch.answered(told, has_key=has_key)
+    check = ReadinessCheck(MemoryStore(), service.url, connections, watch, clock=lambda: now)
+    for failures in range(FAILURES):
+        now += CHECKED_FOR_S + 1
+        assert (await check.now()).ready, f"after {failures} failures alone"
+        watch.answered(503)
+    now += CHECKED_FOR_S + 1
+    assert (await check.now()).parts["service"] == "failing: status 503, several times in a row"
     await connections.close_all()
 
 

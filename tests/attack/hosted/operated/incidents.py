@@ -262,6 +262,7 @@ def _make(made: Firm, incident: Incident, seen: Seen) -> None:
     until_right_s = until(lambda: _all_right(made), f"after {incident.anchor} all cells are right")
 
     def is_quiet() -> bool:
+        _work(made, incident, shown, seen)  # a worker that nobody asks learns nothing of the service, and of the quota
         fired.update(made.firing())
         return not made.firing()
 
@@ -269,7 +270,7 @@ def _make(made: Firm, incident: Incident, seen: Seen) -> None:
     if incident.events[1]:
 
         def is_told_again() -> bool:
-            _work(made, incident, shown, seen)  # a worker that nobody asks learns nothing of the service
+            _work(made, incident, shown, seen)
             return incident.events[1] in made.backend.text()[told_before:]
 
         until(is_told_again, f"{incident.events[1]} is told")
