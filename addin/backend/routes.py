@@ -363,8 +363,8 @@ ROUTES = (
 def _elsewhere(request: Request, backend: BackendState) -> str:
     """Return where a user of a host without a pane can allow it."""
     base = (backend.settings.public_url or f"{request.url.scheme}://{request.headers['host']}").rstrip("/")
-    limit = f"more than ask_above ({backend.settings.ask_above:,})"
-    return f"{limit}: say yes at {base}/taskpane.html and refresh, or raise that setting"
+    limit = f"ask_above ({backend.settings.ask_above:,}) sets how many need none"
+    return f"say yes at {base}/taskpane.html and refresh; {limit}"
 
 
 def _loading(tenant: Tenant, loaded: PartialReply | None) -> tuple[Progress | UnsetType, Question | UnsetType]:

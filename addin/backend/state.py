@@ -101,7 +101,8 @@ class BackendState:
         self.place = place
         self._key_version = place.key_version if place else 0
         self._changing_key = asyncio.Lock()
-        self.started_at = place.started_at if place else time.time()
+        self._opened_at = time.time()
+        self.started_at = place.started_at if place else self._opened_at
         self.requests_total = 0
         """Requests spent on formulas since the start."""
         self.metrics = Metrics()
@@ -349,7 +350,7 @@ class BackendState:
     def _open(self, key: str | None, *, share: int = 1) -> Tenant:
         client = open_client(self.settings, key, self.store, share=share, transport=self._connections)
         spent, generation = self.metrics.requests.inc, next(self._generations)
-        return Tenant(self.settings, client, generation=generation, share=share, spent=spent)
+        return Tenant(self.settings, client, generation=generation, since=self._opened_at, share=share, spent=spent)
 
 
 def quota_shortfall(cost: Cost, quota: Quota | None, settings: Settings) -> str | None:

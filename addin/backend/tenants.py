@@ -79,6 +79,7 @@ class Tenant:
         client: AsyncClient,
         *,
         generation: int,
+        since: float,
         share: int = 1,
         spent: Callable[[int], object] = lambda _: None,
     ) -> None:
@@ -88,7 +89,7 @@ class Tenant:
         self._counted = 0
         self.session = Session(client)
         self.cache = ResponseCache(settings.memo_bytes // share)
-        self.consent = consent_for(client, settings)
+        self.consent = consent_for(client, settings, since=since)
         deadline_s, limits = settings.deadline_s + DEADLINE_MARGIN_S, limits_of(settings)
         self.batches = Batches(self.session, self.cache, deadline_s=deadline_s, limits=limits, consent=self.consent)
         self.loads = PendingBatches(

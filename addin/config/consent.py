@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from addin.config.settings import PREFIX, Settings
 from addin.protocol.consent import Consent
 from dataservice.client import AsyncClient, Quota
+from dataservice.client.contract import utc_day
 
 
-def consent_for(client: AsyncClient, settings: Settings) -> Consent:
-    """The consent that requests of `client` need."""
-    return Consent(settings.ask_above, lambda: spendable(client.quota_now, settings), timer=time.monotonic)
+def consent_for(
+    client: AsyncClient, settings: Settings, *, since: float = 0.0, clock: Callable[[], float] = time.time
+) -> Consent:
+    """The consent that requests of `client` need; what was told of the quota before `since`, or on another day, is old.
+
+    Nobody is to be asked by what was left before a month began, or before somebody bought more and started anew.
+    """
+
+    def is_old() -> bool:
+        quota = client.quota_now
+        return quota is not None and (quota.seen_at < since or utc_day(quota.seen_at) != utc_day(clock()))
+
+    return Consent(
+        settings.ask_above, lambda: spendable(client.quota_now, settings), timer=time.monotonic, is_old=is_old
+    )
 
 
 def spendable(quota: Quota | None, settings: Settings) -> int | None:

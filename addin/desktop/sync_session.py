@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
@@ -78,10 +79,10 @@ class SyncSession:
         try:
             async with asyncio.timeout(settings.deadline_s + self._grace_s):
                 session = await self._connected(settings)
-                self._consent = self._consent or consent_for(session.client, settings)
+                self._consent = self._consent or consent_for(session.client, settings, since=time.time())
                 load = PendingBatch(self._consent, how_to_allow(settings))
                 reader = GuardedReader(WithinDeadline(session.client, deadline_s=settings.deadline_s), load)
-                (outcome,) = await session.answer([call], reader=reader, gate=load.gate)
+                (outcome,) = await session.answer([call], reader=reader, gate=reader.gate)
         except TimeoutError:
             return _failed(DeadlineExceededError(f"no answer within {settings.deadline_s:g} s"), call)
         return outcome

@@ -16,6 +16,7 @@ from addin.mcp.schemas import BOUND, MAX_REQUESTS
 from addin.mcp.texts import WORDS_OF_OTHERS, in_words_of_tools, seen
 from addin.mcp.tool import Found, Tool
 from addin.mcp.tools.status import quota_members
+from addin.protocol.consent import Consent
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.pending_batch import GuardedReader, PendingBatch
 from dataservice.client import Answer, AsyncClient, Bound, Catalogue, CatalogueResource, Meter, Resource
@@ -51,6 +52,7 @@ class ToolRunner:
         self._deadline_s = deadline_s
         self._settings = settings or Settings()
         self._clock = clock
+        self._since = clock()
         self._untold = Meter()
         """What failed or late calls have spent: told with the next result."""
 
@@ -66,7 +68,7 @@ class ToolRunner:
         except UdfError as error:
             raise ToolFailure(_in_one_line(str(error))) from None
         if not tool.sends_nothing:
-            await self._read(run, PendingBatch(consent_for(self._client, self._bounded(bound)), how, bound), now)
+            await self._read(run, PendingBatch(self._consent(bound), how, bound), now)
         if run.error is not None:
             raise ToolFailure(self._failure(run, run.error, tool)) from None
         result: dict[str, Any] = {}
@@ -90,17 +92,18 @@ class ToolRunner:
 
     async def _read(self, run: Run, load: PendingBatch, now: float) -> None:
         """Bring the call to its end within the deadline."""
-        within = WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold)
+        reader = GuardedReader(WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold), load)
         try:
-            await answer_runs([run], GuardedReader(within, load), now, load.gate)
+            await answer_runs([run], reader, now, reader.gate)
         except asyncio.CancelledError:
             self._untold.add(run.requests)
             raise
 
-    def _bounded(self, bound: Bound | None) -> Settings:
-        """The settings with no more requests than a caller allows: what needs more is not even begun."""
+    def _consent(self, bound: Bound | None) -> Consent:
+        """Lets no more requests pass than a caller allows: what needs more is not even begun."""
         most = self._settings.ask_above if bound is None else min(bound.most, self._settings.ask_above)
-        return msgspec.structs.replace(self._settings, ask_above=most)
+        bounded = msgspec.structs.replace(self._settings, ask_above=most)
+        return consent_for(self._client, bounded, since=self._since, clock=self._clock)
 
     def _failure(self, run: Run, error: BaseException, tool: Tool) -> str:
         """Return why a call failed, what it spent, and what is left."""

@@ -252,7 +252,8 @@ class Batches:
             answered = await self._session.answer_different(calls, reader=reader)
             return answered, sum([outcome.requests for outcome in answered.outcomes])
         load = PendingBatch(self._consent, where)
-        answered = await self._session.answer_different(calls, reader=GuardedReader(reader, load), gate=load.gate)
+        guarded = GuardedReader(reader, load)
+        answered = await self._session.answer_different(calls, reader=guarded, gate=guarded.gate)
         return answered, load.untold.take()
 
     async def _encoded(self, answered: Answered, now: float) -> list[Ready]:

@@ -81,12 +81,21 @@ class Question:
 class Consent:
     """The requests that one key's recalculations may spend unasked, and the answer to the question that is open.
 
-    Up to `ask_above` requests are sent without asking. `spendable` tells how many are left, `timer` counts seconds.
+    Up to `ask_above` requests are sent without asking. `spendable` tells how many are left, `timer` counts seconds, and
+    `is_old` tells whether how many are left was heard so long ago that it may be otherwise by now.
     """
 
-    def __init__(self, ask_above: int, spendable: Callable[[], int | None], *, timer: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        ask_above: int,
+        spendable: Callable[[], int | None],
+        *,
+        timer: Callable[[], float],
+        is_old: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._ask_above = ask_above
         self._spendable = spendable
+        self._is_old = is_old
         self._timer = timer
         self.question: Question | None = None
         """The question that waits for an answer."""
@@ -99,6 +108,14 @@ class Consent:
         self._unasked_pages = 0
         """How many requests that has taken beyond one each."""
         self._unasked_at = float("-inf")
+
+    def has_to_find_out(self, resources: Collection[Resource[Any]]) -> bool:
+        """Return whether only what was heard long ago speaks against these: then one of them finds out what is left."""
+        now, left = self._timer(), self._spendable() if self._is_old() else None
+        if not left or self._is_covered(len(resources), now):
+            return False
+        unasked = self._sent_unasked if now - self._unasked_at <= RECALCULATION_S else 0
+        return unasked + len(resources) > left
 
     def refusal(self, resources: Collection[Resource[Any]], place: str) -> UnconfirmedError | None:
         """Return why these may not be fetched now, None if they may; `place` is where the user can answer."""
@@ -196,11 +213,15 @@ class Consent:
     def _is_allowed(self, requests: int, now: float) -> bool:
         if requests == 0:
             return True
-        if requests > self._allowed or now - self._used_at > ALLOWED_S:
+        if not self._is_covered(requests, now):
             return False
         self._allowed -= requests
         self._used_at = now
         return True
+
+    def _is_covered(self, requests: int, now: float) -> bool:
+        """Return whether a yes allows so many."""
+        return requests <= self._allowed and now - self._used_at <= ALLOWED_S
 
 
 def _requests(number: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -13,7 +14,7 @@ from addin.protocol.deadline import WithinDeadline
 from addin.protocol.encoding import encode
 from addin.protocol.response_cache import Ready
 from dataservice.client import Answer, Bound, CatalogueCheck, HistoryResource, Meter, Miss, Resource
-from dataservice.errors import UnconfirmedError
+from dataservice.errors import DataServiceError, UnconfirmedError
 from udfs.engine import Call, Outcome, runs_last
 
 T = TypeVar("T")
@@ -89,8 +90,15 @@ class PendingBatch:
         """Return whether it was refused for a question that is not open any more."""
         return self._question is not None and self._consent.question is not self._question
 
-    async def gate(self, resources: Sequence[Resource[Any]]) -> None:
-        """Find out whether what is to be fetched next may be fetched."""
+    def first_to_find_out(self, resources: Sequence[Resource[Any]]) -> Resource[Any] | None:
+        """Return which is to be read first, because its answer tells how many requests are left; None for none."""
+        new = [each for each in resources if each not in self._allowed]
+        if not new or self.refused is not None or not self._consent.has_to_find_out(set(new)):
+            return None
+        return min(new, key=_is_history)  # a history may take several requests
+
+    def ask_for(self, resources: Sequence[Resource[Any]]) -> None:
+        """Decide whether what is to be fetched next may be fetched."""
         new = set(resources).difference(self._allowed)
         if new and self.refused is None:
             self.refused = self._consent.refusal(new, self._where)
@@ -147,6 +155,13 @@ class GuardedReader:
         self.peek = reader.peek
         self.last_known = reader.last_known
 
+    async def gate(self, resources: Sequence[Resource[Any]]) -> None:
+        """Find out whether what is to be fetched next may be fetched."""
+        if (first := self._load.first_to_find_out(resources)) is not None:
+            with suppress(DataServiceError):  # whoever reads it is told
+                await self._counted(first)
+        self._load.ask_for(resources)
+
     async def catalogue_check(self, names: int) -> CatalogueCheck:
         """Return whether so many names are to be looked up first; not where nothing may be fetched."""
         return CatalogueCheck.NONE if self._load.refused else await self._reader.catalogue_check(names)
@@ -168,6 +183,11 @@ class GuardedReader:
             if known is None:
                 raise self._load.refused.afresh()
             return known.stale(self._load.refused.afresh())
+        return await self._counted(resource, known_miss=known_miss, meter=meter)
+
+    async def _counted(
+        self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None
+    ) -> Answer[T]:
         spent = Meter(self._load.bound)
         try:
             return await self._reader.read(resource, known_miss=known_miss, meter=spent)

@@ -283,7 +283,8 @@ class PendingBatches:
         )
         evaluation = Evaluation(valid, self._places, self._settled, clock=self._clock, timer=self._timer)
         calls = [call for _, call, _ in valid]
-        await self._session.follow(calls, evaluation, reader=GuardedReader(within, load), gate=load.gate)
+        reader = GuardedReader(within, load)
+        await self._session.follow(calls, evaluation, reader=reader, gate=reader.gate)
 
     def _settled(self, text: bytes, wanted: PendingCall) -> None:
         """Count a call that was settled, and cache its answer unless it may predate a refresh."""

@@ -106,7 +106,7 @@ def nginx(
         command = [program, "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(folder / "nginx.conf")]
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         try:
-            _wait_for(listening, process, folder / "error.log")
+            _wait_for(listening, process, folder / "error.log", folder / "pid")
             files = (folder / "access.log", Path(own.leaf.certificate), Path(own.leaf.private_key), folder / "pid")
             yield Nginx(listening, own.authority, *files)
         finally:
@@ -114,11 +114,12 @@ def nginx(
             process.wait()
 
 
-def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path, pid: Path) -> None:
     until = time.monotonic() + LONGEST_START_S
     while True:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            pid.stat()  # written last
         except OSError:
             if process.poll() is not None or time.monotonic() > until:
                 raise RuntimeError(f"nginx did not start: {log.read_text(encoding='utf-8')}") from None

@@ -5,8 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+from sqlalchemy import update
 
 from addin.protocol.pending_batches import WANTED_BYTES
+from dataservice.server.db.database import usage
 from tests.addin.backends import backend_of
 
 SLUGS = ["us-cpi", "us-10y", "wb.gold", "btc-usd", "sp-500", "fx.eur-usd", "cboe.vix", "eth-usd"]
@@ -204,11 +206,40 @@ def test_values_that_were_known_stay_while_the_question_is_open(service, tmp_pat
         assert service.running.request_count == len(SLUGS)
 
 
+def spent(service, key, used):
+    with service.store.database.writing() as connection:
+        connection.execute(
+            update(usage).where(usage.c.key_hash == service.store.keys.find(key).key_hash).values(used=used)
+        )
+
+
+@pytest.mark.parametrize(("path", "asks"), [("/functions/call?pending=yes&asks=yes", True), ("/functions/call", False)])
+def test_after_a_start_one_call_finds_out_whether_more_is_left_by_now(service, tmp_path, path, asks):
+    key = service.store.create_key("pro", cap=1_000)
+    with backend_of(service, tmp_path, key=key) as backend:
+        assert "value" in post(backend, CALLS[:1], path)["answers"][0]
+        spent(service, key, 996)
+        assert "value" in post(backend, CALLS[1:2], path)["answers"][0]
+        few = post(backend, CALLS[2:6], path)
+        assert [answer["kind"] for answer in few["answers"]] == ["unconfirmed"] * 4
+    with backend_of(service, tmp_path, key=key) as backend:
+        for _ in range(2):
+            reply = post(backend, CALLS[2:7], path)
+            assert sum("value" in answer for answer in reply["answers"]) == 1, "it may be otherwise, and is not"
+        assert ("question" in reply) == asks
+        assert service.store.usage(key) == 998
+    spent(service, key, 10)
+    with backend_of(service, tmp_path, key=key) as backend:
+        found = post(backend, CALLS, path)["answers"]
+        assert all("value" in answer for answer in found), found
+    assert service.store.usage(key) == 10 + len(CALLS) - 3
+
+
 def test_a_host_without_a_pane_is_told_where_to_say_yes(service, tmp_path):
     with backend_of(service, tmp_path, ask_above=5) as backend:
         for path in ("/functions/call", "/functions/call?pending=yes"):
             message = post(backend, CALLS, path)["answers"][0]["message"]
-            assert f"more than ask_above (5): say yes at {backend.url}/taskpane.html" in message
+            assert f"say yes at {backend.url}/taskpane.html and refresh; ask_above (5) sets" in message
         assert service.running.request_count == 0
 
 

@@ -13,8 +13,8 @@ class World:
     """A consent with a clock, and so many requests left."""
 
     def __init__(self, left=None):
-        self.now, self.left = 0.0, left
-        self.consent = Consent(10, lambda: self.left, timer=lambda: self.now)
+        self.now, self.left, self.is_old = 0.0, left, False
+        self.consent = Consent(10, lambda: self.left, timer=lambda: self.now, is_old=lambda: self.is_old)
 
     def refusal(self, resources):
         return self.consent.refusal(resources, "say yes")
@@ -38,6 +38,23 @@ def test_more_than_is_left_is_asked_for_too():
     world = World(left=5)
     assert str(world.refusal(signals(0, 6))) == "this needs 6 requests, and only 5 are left this month; say yes"
     assert world.consent.question.text == "This needs 6 requests, and only 5 are left this month."
+
+
+def test_one_finds_out_where_only_what_was_heard_long_ago_speaks_against_them():
+    world = World(left=5)
+    assert not world.consent.has_to_find_out(signals(0, 6))
+    world.is_old = True
+    assert world.consent.has_to_find_out(signals(0, 6))
+    assert not world.consent.has_to_find_out(signals(0, 5))
+    assert world.refusal(signals(0, 3)) is None
+    assert world.consent.has_to_find_out(signals(3, 6)), "they add up"
+    world.now += RECALCULATION_S + 1
+    assert not world.consent.has_to_find_out(signals(3, 6))
+    world.refusal(signals(0, 20))
+    world.consent.answer(world.consent.question.number, yes=True)
+    assert not world.consent.has_to_find_out(signals(0, 20)), "a yes allows them"
+    world.left = 0
+    assert not world.consent.has_to_find_out(signals(0, 50)), "the first of them finds out"
 
 
 def test_where_nothing_is_left_nothing_is_asked_because_nothing_can_be_spent():

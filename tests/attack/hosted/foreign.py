@@ -89,7 +89,7 @@ class Attack:
 
     def _open(self, key: str) -> Tenant:
         client = AsyncClient(URL, key, store=self._store, ttl_s=TTL_S, transport=httpx.MockTransport(self._answer))
-        return Tenant(self._settings, client, generation=0, share=16)
+        return Tenant(self._settings, client, generation=0, since=0.0, share=16)
 
     async def _answer(self, request: httpx.Request) -> httpx.Response:
         for _ in range(self._chance.randrange(4)):  # whoever else is ready goes first

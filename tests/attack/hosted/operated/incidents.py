@@ -31,6 +31,7 @@ from sqlalchemy import update
 
 from dataservice.server import Store, import_directory
 from dataservice.server.db.database import api_keys
+from dataservice.server.http.auth_middleware import KNOWN_S
 from tests.attack.parts.firm import SIGNALS, Firm, firm, until
 from tests.attack.parts.many_signals import value_of, write_data
 from tests.attack.parts.told import Told, conclude
@@ -39,6 +40,9 @@ from tests.postgresql import away
 SEEN_S = 15.0
 POSTS, CALLS = 3, 99_000
 """A poisonous workbook: so many posts at a time, of so many formulas."""
+
+FEW = 60
+"""The requests of a small quota: fewer than a tenth are left before the cells of one post are too many to be sent."""
 
 QUERY_S = 10.0
 """Of the time until something is seen, what the last question of this program may have taken."""
@@ -96,13 +100,14 @@ def _new_key(made: Firm) -> None:
 
 def _small_quota(made: Firm) -> None:
     with Store(made.database) as store:
-        made.use_key(store.create_key("pro", cap=30))
+        made.use_key(store.create_key("pro", cap=FEW))
     made.run_commands("systemctl reload addin@8765")
 
 
 def _larger_quota(made: Firm) -> None:
     with Store(made.database) as store, store.keys._database.writing() as connection:
-        connection.execute(update(api_keys).where(api_keys.c.cap == 30).values(cap=100_000))
+        connection.execute(update(api_keys).where(api_keys.c.cap == FEW).values(cap=100_000))
+    time.sleep(KNOWN_S)  # so long the service goes by the cap of before
 
 
 def _expired(made: Firm) -> None:
@@ -197,7 +202,7 @@ def incidents(stack: ExitStack, made: Firm) -> list[Incident]:
     stack.callback(poison.close)
     disk = [Incident("disk-full", frozenset({"AddinDiskFull"}), filled.begin, mend=filled.end)]
     return [
-        Incident("quota-spent", frozenset({"AddinQuotaLow"}), _small_quota, mend=_larger_quota, seen_s=40.0),
+        Incident("quota-spent", frozenset({"AddinQuotaLow"}), _small_quota, mend=_larger_quota, seen_s=60.0),
         Incident(
             "certificate-expired",
             frozenset({"AddinCertificateEnds"}),
