@@ -264,7 +264,11 @@ def _make(made: Firm, incident: Incident, seen: Seen) -> None:
     incident.mend(made)
     made.run(incident.anchor)
     incident.end(made)
-    until_right_s = until(lambda: _all_right(made), f"after {incident.anchor} all cells are right")
+    try:
+        until_right_s = until(lambda: _all_right(made), f"after {incident.anchor} all cells are right")
+    except TimeoutError:
+        sys.stdout.write(f"{incident.anchor}: {made.cells(range(SIGNALS))}\n{made.backend.text()[told_before:]}\n")
+        raise
 
     def is_quiet() -> bool:
         _work(made, incident, shown, seen)  # a worker that nobody asks learns nothing of the service, and of the quota
