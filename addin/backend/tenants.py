@@ -109,6 +109,7 @@ class Tenant:
         self.address = ""
         """Where an unknown key came from first."""
         self.users = 0
+        self._is_closed = False
         self.used_at = 0.0
         self.retired = False
 
@@ -197,8 +198,10 @@ class Tenant:
 
     async def close_if_done(self) -> None:
         """Close the client of a retired tenant if no batch uses it any more."""
-        if self.retired and not self.users:
+        if self.retired and not self.users and not self._is_closed:
+            self._is_closed = True
             await self.aclose()
+            self.client.take_apart()
 
     @asynccontextmanager
     async def in_use(self) -> AsyncIterator[None]:

@@ -105,10 +105,14 @@ class ResourceReader:
             landing, started = self._single_flight.join(resource, partial(self._answer, resource, known_miss, mine))
             try:
                 answer = await landing
-            except BoundReachedError:
-                if mine.bound is not None and mine.bound.is_reached:
-                    raise
-                continue
+            except DataServiceError as error:
+                is_mine = mine.bound is not None and mine.bound.is_reached
+                if isinstance(error, BoundReachedError) and not is_mine:
+                    continue
+                error.with_traceback(None)  # which holds the frames that raised it, and with them the error itself
+                raise
+            finally:
+                del landing  # it holds the error, whose traceback holds this frame
             if started:
                 return answer
             if not isinstance(answer.stale_because, BoundReachedError):

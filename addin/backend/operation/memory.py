@@ -21,12 +21,9 @@ EVERY_S = 1.0
 UNUSED_BYTES = 8 * 2**20
 """Memory is given back once so much more is unused: that takes up to a tenth of a second of a large process."""
 
-CLOSED_TOGETHER, COLLECTED_EVERY_S = 16, 7.0
-"""So many closed users are worth a full collection, and at most so often: everybody waits for up to a tenth of a
-second, and of the requests of a user about one in a hundred may meet one."""
-
-COLLECTED_LATER_S = 10.0
-"""After so long a few are worth one, too."""
+COLLECTED_EVERY_S = 60.0
+"""At most so often all is collected after users were closed: everybody waits for up to a tenth of a second. Clients
+that are closed are taken apart, so what is left for it is little."""
 
 _log = logging.getLogger(__name__)
 
@@ -50,10 +47,9 @@ async def _tidy(backend: BackendState, sleep: Callable[[float], Awaitable[Any]])
         waited_s += EVERY_S
         try:
             await backend.close_idle()
-            gone = backend.closed_users - closed
-            if waited_s >= COLLECTED_EVERY_S and (gone >= CLOSED_TOGETHER or (gone and waited_s >= COLLECTED_LATER_S)):
+            if waited_s >= COLLECTED_EVERY_S and backend.closed_users > closed:
                 closed, waited_s = backend.closed_users, 0.0
-                gc.collect()  # their clients refer to each other, and have grown old: nothing else looks at them
+                gc.collect()
             least, most = min(least, unused_bytes()), max(most, used_bytes())
             if max(unused_bytes() - least, most - used_bytes()) > UNUSED_BYTES:
                 await asyncio.to_thread(give_back)
