@@ -194,7 +194,7 @@ def test_both_clients_offer_the_same_methods_with_the_same_arguments():
     asynchronous, waiting = offered(AsyncClient), offered(Client)
     assert asynchronous.pop("aclose") == waiting.pop("close")
     asynchronous.pop("scope")  # for `addin cache`, beside the archive itself
-    for for_backends in ("join_refresh", "look_up_quota", "complete_wider", "known_after", "purge"):
+    for for_backends in ("join_refresh", "look_up_quota", "complete_wider", "known_after", "purge", "take_apart"):
         asynchronous.pop(for_backends)
     asynchronous["quota"].remove("meter")  # a backend tells with the next answer what it spent
     assert asynchronous == waiting
