@@ -34,7 +34,7 @@ LIMIT_S = 20.0
 BESIDE_OTHERS_S = 4.0
 """The same while others wait: nearly everything that a user does takes a second."""
 
-MEMORY_BYTES = 320 * 2**20
+MEMORY_BYTES = 300 * 2**20
 """What such processes and their children may hold: a book of some hundred thousand cells."""
 
 LEAST_BYTES = 128 * 2**20
