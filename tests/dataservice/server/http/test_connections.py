@@ -78,10 +78,12 @@ def test_more_connections_than_it_can_hold_are_refused_with_a_reason():
 def test_with_few_handles_it_answers_again_and_writes_no_flood_of_log_lines(tmp_path):
     command = f"ulimit -n 256; exec {sys.executable} -m dataservice.cli.main serve --port 0 --db {tmp_path / 'a.db'}"
     with subprocess.Popen(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
-        port = int(server.stdout.readline().split(" on ")[0].rpartition(":")[2].rstrip(","))
-        with ExitStack() as stack:
-            for _ in range(300):
-                stack.enter_context(create_connection(("127.0.0.1", port), timeout=10))
-        assert httpx.get(f"http://127.0.0.1:{port}/openapi.json", timeout=30).status_code == 200
-        server.terminate()
+        try:
+            port = int(server.stdout.readline().split(" on ")[0].rpartition(":")[2].rstrip(","))
+            with ExitStack() as stack:
+                for _ in range(300):
+                    stack.enter_context(create_connection(("127.0.0.1", port), timeout=10))
+            assert httpx.get(f"http://127.0.0.1:{port}/openapi.json", timeout=30).status_code == 200
+        finally:
+            server.terminate()  # whatever happened: else it is waited for, for ever
         assert len(server.communicate(timeout=30)[1].splitlines()) < 20
