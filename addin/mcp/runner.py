@@ -98,6 +98,8 @@ class ToolRunner:
         except asyncio.CancelledError:
             self._untold.add(run.requests)
             raise
+        finally:
+            self._untold.add(load.untold.take() - run.requests)  # what finding out took that no read counts
 
     def _consent(self, bound: Bound | None) -> Consent:
         """Lets no more requests pass than a caller allows: what needs more is not even begun."""
