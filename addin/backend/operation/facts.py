@@ -35,8 +35,9 @@ async def facts_of(backend: BackendState, workers: Sequence[WorkerMeasures]) -> 
     settings = backend.settings
     readiness = await backend.readiness.now()
     facts = {f"{part}_up": float(state == "ok") for part, state in readiness.parts.items()}
-    if is_away(each.service for each in workers):
-        facts["service_up"] = 0.0
+    learned = [each.service for each in workers]
+    if any(each.is_away for each in learned):
+        facts["service_up"] = float(not is_away(learned))
     facts["started_seconds"] = backend.started_at
     facts["workers_wanted"] = settings.workers
     with suppress(OSError):
