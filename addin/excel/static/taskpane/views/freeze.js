@@ -40,6 +40,7 @@ async function freeze(pane, scope, outcome) {
     const kept = locked ? ` ${counted(locked)} on protected sheets will be left.` : "";
     const warning = `${loss}${kept} Save a copy first: Excel may not undo this, and this pane only until it is closed.`;
     if (!(await confirmed(`Freeze ${where}?`, warning, `Freeze ${counted(count - locked)}`, { look: "danger" }))) return;
+    fill(outcome); // what was said of an earlier freeze is not of this one
     tell(pane, outcome, await pane.host.freeze(scope));
   } catch (error) {
     fill(outcome, notice("error", "Not all was frozen", `${messageOf(error)}. Formulas that still stand were not replaced.`));
