@@ -15,7 +15,7 @@ from addin.backend.tenants import Tenant
 from addin.backend.workers.consent import take
 from addin.backend.workers.messages import ConsentOutcome, WorkerQuery, WorkerReport
 from addin.protocol.messages import ResourceReport
-from dataservice.client import ResourceState
+from dataservice.client import ResourceState, State
 from udfs.errors import error_kind, reason
 from udfs.functions.status import label
 
@@ -69,7 +69,10 @@ def _told_here(backend: BackendState, tenant: Tenant | None) -> WorkerReport:
 
 
 def merged(tables: Iterable[list[ResourceReport]]) -> list[ResourceReport]:
-    """Return one row for each resource: of the youngest answer, and of equally old ones the one with an error."""
+    """Return one row for each resource: of the youngest answer, and of equally old ones the one with an error.
+
+    Each worker tells ages of when it was asked, so two within a second of each other are equal: the stale one loses.
+    """
     best: dict[str, ResourceReport] = {}
     for row in (row for table in tables for row in table):
         known = best.get(row.resource)
@@ -95,5 +98,6 @@ def _shown(state: ResourceState, now: float) -> ResourceReport:
     )
 
 
-def _rank(row: ResourceReport) -> tuple[float, bool, str]:
-    return inf if row.age_s is None else round(row.age_s), row.last_error is None, str(row.source)
+def _rank(row: ResourceReport) -> tuple[float, bool, bool, str]:
+    age = inf if row.age_s is None else round(row.age_s)
+    return age, row.last_error is None, row.state != State.FRESH, str(row.source)
