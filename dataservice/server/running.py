@@ -154,7 +154,7 @@ class RunningService:
         """Close the port: callers are refused until `start`. Does nothing when stopped."""
         if self._server is None or self._thread is None:
             return
-        self._server.should_exit = True
+        self._server.stop()
         self._thread.join()
         self._server = self._thread = None
 
@@ -195,12 +195,36 @@ def running(
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that says when it listens."""
+    """A uvicorn server that says when it listens, and ends as soon as it is told and nobody is there."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.ready = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_told = asyncio.Event()
+
+    def stop(self) -> None:
+        """Begin to end, from any thread."""
+        self.should_exit = True
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._is_told.set)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         self.ready.set()
+
+    async def main_loop(self) -> None:
+        """Go on until told to stop; uvicorn looks ten times a second."""
+        ticks = asyncio.create_task(super().main_loop())
+        await self._is_told.wait()
+        ticks.cancel()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End; only where somebody is there uvicorn's pause is of use, in which answers leave."""
+        await asyncio.sleep(0)  # who has gone just now is seen to
+        if self.server_state.connections:
+            await super().shutdown(sockets)
+            return
+        for listening in (*self.servers, *(sockets or ())):
+            listening.close()

@@ -66,7 +66,8 @@ class Chromium:
         tab = Tab(self, page)
         try:
             self.run(page.set_viewport_size(viewport or VIEWPORT))
-            tab.goto(url)
+            if page.url != url:
+                tab.goto(url)
             yield tab
             tab.leave()
             if name not in self._free and self.run(_emptied(page)):
@@ -184,15 +185,15 @@ async def _emptied(page: Page) -> bool:
         for other in page.context.pages:
             if other is not page:
                 await other.close()
-        origins = {urljoin(frame.url, "/") for frame in page.frames if frame.url.startswith("http")}
+        frames = [frame for frame in page.frames if frame.url.startswith("http")]
+        origins = {urljoin(frame.url, "/") for frame in frames}
+        in_tab = {urljoin(frame.url, "/") for frame in frames if await frame.evaluate("sessionStorage.length")}
         session = await page.context.new_cdp_session(page)
-        session.on("Fetch.requestPaused", lambda paused: asyncio.ensure_future(_nothing(session, paused)))
-        await session.send("Fetch.enable")
-        for origin in origins:
-            await page.goto(origin)
-            await page.evaluate("sessionStorage.clear()")
-            await session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": STORED})
         await page.goto("about:blank")
+        for origin in in_tab:  # what a tab alone has, only a page of the same origin can clear
+            await _clear_tab(page, session, origin)
+        for origin in origins:
+            await session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": STORED})
         # Only now: what its scripts ask for last may be for a backend that the test stood in for.
         await page.unroute_all(behavior="ignoreErrors")
         await session.detach()
@@ -201,6 +202,16 @@ async def _emptied(page: Page) -> bool:
     except Error:
         return False
     return True
+
+
+async def _clear_tab(page: Page, session: CDPSession, origin: str) -> None:
+    """Forget what a page of this origin kept for its tab; an empty one stands in for it."""
+    session.on("Fetch.requestPaused", lambda paused: asyncio.ensure_future(_nothing(session, paused)))
+    await session.send("Fetch.enable")
+    await page.goto(origin)
+    await page.evaluate("sessionStorage.clear()")
+    await page.goto("about:blank")
+    await session.send("Fetch.disable")
 
 
 async def _nothing(session: CDPSession, paused: dict[str, Any]) -> None:
