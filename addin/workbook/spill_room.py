@@ -24,11 +24,13 @@ def what_blocks(book: Book, name: str, formula: Formula, area: Area) -> str:
     tables = book.tables.values() if formula.is_dynamic else ()
     if table := next((each for each in tables if each.sheet == name and _meet(each.area, area)), None):
         return f"{size} is blocked by the table {table.name}, in which nothing spills"
-    return "" if area == formula.area else _in_the_way(book.sheet(name), formula.area, area, size)
+    if area == formula.area and not formula.is_dynamic:
+        return ""
+    return _in_the_way(book.sheet(name), formula.area, area, size)
 
 
 def _in_the_way(sheet: Sheet, old: Area, area: Area, size: str) -> str:
-    for spot in sheet.spots_in(area):
+    for spot in sheet.spots_in(area) if area != old else ():
         if not old.contains(*spot) and sheet.has_content(spot):
             return f"{size} is blocked by {Area(*spot, *spot)}; clear it"
     merged = next((each for each in sheet.merged() if not each.is_cell and _meet(each, area)), None)

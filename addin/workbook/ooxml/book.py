@@ -18,6 +18,7 @@ from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.stored import MAIN, text_of
 from addin.workbook.ooxml.strict.book import check_strings, check_workbook
 from addin.workbook.ooxml.strict.lexical import check_letters, check_text
+from addin.workbook.ooxml.strict.rich_values import formatted_numbers
 from addin.workbook.ooxml.styles import Styles
 from addin.workbook.ooxml.tables import Table, table_in
 from addin.workbook.ooxml.xmlpart import xml_bytes
@@ -94,9 +95,20 @@ class Book:
             root = self.package.strict_xml(part)
             first_day = 1462.0 if self.counts_from_1904 else 0.0
             self._sheets[name] = Sheet(
-                name, part, root, self._strings, has_placeholders=self._has_placeholders, first_day=first_day
+                name,
+                part,
+                root,
+                self._strings,
+                has_placeholders=self._has_placeholders,
+                first_day=first_day,
+                formatted=self.formatted_numbers,
             )
         return self._sheets[name]
+
+    @cached_property
+    def formatted_numbers(self) -> frozenset[str]:
+        """The marks of cells whose rich value only says how their number looks."""
+        return formatted_numbers(self.package)
 
     def has_sheet(self, name: str) -> bool:
         """Return whether there is a sheet of this name, in any case."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from lxml import etree
@@ -48,8 +48,12 @@ class Sheet:
         *,
         has_placeholders: bool = False,
         first_day: float = 0.0,
+        formatted: Collection[str] = (),
     ) -> None:
-        """`first_day` is the serial number, as most books count, of the day that this one counts as 0."""
+        """`first_day` is the serial number, as most books count, of the day that this one counts as 0.
+
+        `formatted` are the rich values that only say how the number in a cell looks.
+        """
         self.name = name
         self.part = part
         self.is_changed = False
@@ -60,7 +64,7 @@ class Sheet:
         check_tree(root, part)
         data = root.find(f"{{{MAIN}}}sheetData")
         self._data = data if data is not None else etree.SubElement(root, f"{{{MAIN}}}sheetData")
-        self._rows = indexed(self._data, part)
+        self._rows = indexed(self._data, part, formatted)
         self._row_numbers = sorted(self._rows)
         self._used: dict[Area, Area] = {}
         self._formulas: list[tuple[Spot, Formula]] | None = None
@@ -237,6 +241,21 @@ class Sheet:
         for number, row in self._rows.items():
             yield from ((number, column) for column, cell in row.cells.items() if "vm" in cell.attrib)
 
+    def shows_other_value(self, spot: Spot) -> bool:
+        """Return whether Excel shows another value in a cell than the text or error that it holds for old programs.
+
+        Such are its younger errors (`#SPILL!`, `#BUSY!`), data types and pictures.
+        """
+        cell = self._cell(spot)
+        return cell is not None and "vm" in cell.attrib and cell.get("t", "n") != "n"
+
+    def drop_rich_value(self, spot: Spot) -> None:
+        """Let Excel show what a cell holds, not what stands elsewhere in the file."""
+        cell = self._cell(spot)
+        if cell is not None and "vm" in cell.attrib:
+            self.is_changed = True
+            del cell.attrib["vm"]
+
     def is_hidden(self, number: int) -> bool:
         """Return whether a row is not shown: by hand, by a filter, or because it has no height."""
         row = self._rows[number].element
@@ -247,7 +266,10 @@ class Sheet:
 
     def merged(self) -> list[Area]:
         """The merged areas, into which nothing can spill."""
-        areas = (area_of(element.get("ref", "")) for element in self._root.iter(f"{{{MAIN}}}mergeCell"))
+        areas = (
+            area_of(element.get("ref", ""))
+            for element in self._root.iterfind(f"{{{MAIN}}}mergeCells/{{{MAIN}}}mergeCell")
+        )
         return [area for area in areas if area is not None]
 
     def conditional_styles(self) -> Iterator[tuple[str, int]]:
@@ -294,6 +316,8 @@ class Sheet:
         self._rows[spot[0]].numbers.pop(spot[1], None)
         self._used.clear()
         kind, text = stored(value)
+        if kind is not None or text is None or cell.get("t", "n") != "n":
+            cell.attrib.pop("vm", "")  # Excel would go on showing the value of before, which stands elsewhere
         if cell.get("t") != kind:
             cell.attrib.pop("t", "")
             if kind:

@@ -50,7 +50,7 @@ def shows(book: Book, cell: FormulaCell, result: Scalar | Grid) -> bool:
     if cell.formula.is_array and spill_area(cell.spot, len(rows), len(rows[0])) != old:
         return False
     return all(
-        same_value(sheet.value((row_number, column)), value)
+        same_value(sheet.value((row_number, column)), value) and not sheet.shows_other_value((row_number, column))
         for row_number, row in enumerate(rows[: old.last_row - old.first_row + 1], cell.spot[0])
         for column, value in enumerate(row[: old.last_column - old.first_column + 1], cell.spot[1])
     )
@@ -73,9 +73,10 @@ def _write(book: Book, sheet: Sheet, start: Spot, rows: list[tuple[Scalar, ...]]
         like = None if old.last_row == old.first_row else min(row_number, old.last_row)
         for column, value in enumerate(row, start[1]):
             spot = (row_number, column)
-            is_new = not same_value(sheet.value(spot), value)
+            is_new = not same_value(sheet.value(spot), value) or sheet.shows_other_value(spot)
             if is_new or (spot == start and not sheet.is_calculated(spot)):
                 sheet.write(spot, value, like=(like, column) if like else None)
+            sheet.drop_rich_value(spot)  # the cell gets a format of its own
             if isinstance(value, date):
                 book.show_as_date(sheet, spot, with_time=isinstance(value, datetime))
             if is_new:

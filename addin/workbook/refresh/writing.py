@@ -80,7 +80,8 @@ def _write_rows(book: Book, result: Result, old: Scalar, report: Refreshed) -> N
         rows = [list(row) for row in result.rows]
         report.changed |= write(book, _cell(result), cells_of(rows), report)
         return
-    if same_value(old, result.value) and (formula.formula.is_calculated or not formula.shape.calls_ours):
+    is_told = formula.formula.is_calculated or not formula.shape.calls_ours
+    if same_value(old, result.value) and is_told and not book.sheet(sheet).shows_other_value(spot):
         return
     book.sheet(sheet).write(spot, result.value)
     report.written.add(formula.place)

@@ -120,6 +120,8 @@ def _settings(sheet: Sheet) -> Iterator[Look]:
             for cells in child.iter(f"{{{MAIN}}}inputCells"):
                 yield cells.get("r", ""), f"a scenario with {cells.get('val')}"
     for spot in sheet.rich_values():
+        if isinstance(sheet.value(spot), float):
+            raise damaged(sheet.part, f"{address(spot)}: its number looks as another part of the file says")
         yield address(spot), "a rich value, which Excel shows in place of what the cell holds"
 
 

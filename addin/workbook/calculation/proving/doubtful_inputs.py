@@ -33,6 +33,7 @@ from addin.workbook.calculation.reading.oddities import (
     OF_KEYS,
     OF_PATTERNS,
     OTHER_TILDE,
+    OTHER_VALUE,
     READS_DAY,
     UNKNOWN_NAME,
     counts_by_value,
@@ -80,6 +81,7 @@ class DoubtfulInputs:
         yield READS_DAY if self._cells.book.counts_from_1904 and self._may_read_day(formula) else ""
         yield COUNTS_ODD_TEXTS if self._counts_odd_texts(formula) else ""
         yield UNKNOWN_NAME if self._knows_no_name(formula) else ""
+        yield OTHER_VALUE if any(self._shown.has_other_value(*each) for each in formula.areas) else ""
         yield EMPTY_TEXT if any(self._shown.has_empty_text(*each) for each in formula.areas) else ""
         yield OTHER_MARKS if self._has_format_in_cell(formula) else ""
         yield DOUBTFUL_NUMBER if self._reads(formula, is_doubtful_number, areas=False) else ""

@@ -26,6 +26,7 @@ class Snapshot:
             if type(value) is list:
                 self.in_arrays |= dict.fromkeys(cells_of_formula(cells.formulas[place])) | _at(place, value)
         self._empty_texts: dict[str, CellIndex] = {}
+        self._other_values: dict[str, CellIndex] = {}
         self._indexes: dict[tuple[Callable[[Any], bool], str], CellIndex] = {}
 
     def __getitem__(self, place: Place) -> Any:
@@ -56,6 +57,17 @@ class Snapshot:
             content = self._cells.book.sheet(name)
             self._empty_texts[name] = CellIndex(filter(content.has_empty_text, content.filled()))
         return self._empty_texts[name].first_inside(area) is not None
+
+    def has_other_value(self, sheet: str, area: Area) -> bool:
+        """Return whether Excel shows another value in a cell of an area than the one that is read here."""
+        name = self._cells.book.known_name(area.sheet or sheet)
+        if name not in self._other_values:
+            content = self._cells.book.sheet(name)
+            rich = (spot for spot in content.rich_values() if content.shows_other_value(spot))
+            self._other_values[name] = CellIndex(
+                spot for spot in rich if (name, spot) not in self.found and (name, spot) not in self.in_arrays
+            )
+        return self._other_values[name].first_inside(area) is not None
 
     def has(self, is_it: Callable[[Any], bool], sheet: str, area: Area) -> bool:
         """Return whether a cell in an area has such a value; each is looked at once, since areas of totals overlap."""

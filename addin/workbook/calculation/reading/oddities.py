@@ -55,6 +55,9 @@ LONGEST_KEY, LONG_PART_OF_KEY, LONG_PART = 255, 100, 10_000
 UNKNOWN_FUNCTION = "no calculation engine knows the function {}"
 UNKNOWN_NAME = "the calculation engine came to #NAME?"
 EMPTY_TEXT = "it reads an empty text that was no result of a formula, which some programs take for a blank cell"
+OTHER_VALUE = (
+    "it reads a cell in which Excel shows another value than old programs find there: a data type, a picture, an error"
+)
 LONG_KEY = "it looks for a text that may be longer than the 255 letters of which Excel finds any"
 LONG_TEXT = "it joins texts that may be longer than the 32,767 letters that a text of Excel has"
 DOUBTFUL_NUMBER = "it holds or reads a text that only some programs, or some languages, take for a number"

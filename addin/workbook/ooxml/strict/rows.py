@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from lxml import etree
@@ -36,8 +37,10 @@ class Row:
         self.last = max(self.last, column)
 
 
-def indexed(data: etree._Element, part: str) -> dict[int, Row]:
+def indexed(data: etree._Element, part: str, formatted: Collection[str] = ()) -> dict[int, Row]:
     """The rows of a sheet's data by number; a row or cell without an `r` follows the one before it.
+
+    `formatted` are the rich values that only say how the number in a cell looks.
 
     Raises `WorkbookError` for rows and cells that are not where a sheet has any.
     """
@@ -56,7 +59,7 @@ def indexed(data: etree._Element, part: str) -> dict[int, Row]:
             element.set("r", str(number))
         column = 0
         for cell in cells:
-            number_in_cell = check_cell(cell, part)
+            number_in_cell = check_cell(cell, part, formatted)
             reference = cell.get("r")
             column = _column(reference, number, part, columns) if reference else column + 1
             if not row.last < column <= MAX_COLUMN:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from addin.formulas import Area
@@ -66,13 +66,16 @@ def cells_of_row(row: Any, part: str) -> list[Any]:
     return cells
 
 
-def check_cell(cell: Any, part: str) -> float | None:
-    """Raise `WorkbookError` for a cell whose value programs could read in two ways; the number in an ordinary one."""
+def check_cell(cell: Any, part: str, formatted: Collection[str]) -> float | None:
+    """Raise `WorkbookError` for a cell whose value programs could read in two ways; the number in an ordinary one.
+
+    `formatted` are the rich values that only say how the number in a cell looks.
+    """
     attributes = cell.attrib
     if not _OF_CELL.issuperset(attributes):
         _check_attributes(cell, _C, _OF_CELL, part)
     kind = attributes.get("t")
-    if kind in (None, "n") and "vm" in attributes:
+    if kind in (None, "n") and "vm" in attributes and attributes["vm"] not in formatted:
         raise _odd(cell, part, "Excel shows another value than its number")
     count = len(cell)
     if count and kind in (None, "n"):  # most are a number, or a formula with one

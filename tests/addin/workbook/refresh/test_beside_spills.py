@@ -102,3 +102,14 @@ async def test_a_zero_that_a_program_worked_out_stays_evidence(service: Embedded
     report = await _refresh(service, book)
     assert [cell.cell for cell in report.unproven] == [("Sheet1", (2, 1))], "the file holds 0 for what is 10"
     assert values(book, "Sheet1", "A2") == [0.0]
+
+
+async def test_nothing_spills_over_cells_that_are_merged_though_the_file_says_that_it_did(
+    service: EmbeddedService, tmp_path: Path
+):
+    with Workbook(tmp_path / "book.xlsx") as book:
+        sheet = book.add_worksheet("Sheet1")
+        sheet.merge_range("A3:B4", None)
+        sheet.write_dynamic_array_formula("A1:A4", '=_xlfn.SEQUENCE(4)+_xldudf_DS_SIGNAL("us-cpi")*0', None, 7)
+    [left] = (await _refresh(service, tmp_path / "book.xlsx")).unproven
+    assert left.unproven == "the result of 4 × 1 cells is blocked by the merged cells A3:B4"
