@@ -19,7 +19,8 @@ from udfs.records.resolve import CATALOGUE, need_of
 from udfs.timeseries.compute import Ending, Series, series_of_table
 from udfs.timeseries.coverage import Window
 from udfs.timeseries.frequency import Frequency
-from udfs.timeseries.loader import NoObservationsError, no_observations
+from udfs.timeseries.loader import NoObservationsError, no_observations, only_a_part
+from udfs.timeseries.loader import Series as Found
 from udfs.timeseries.options import (
     Align,
     Calc,
@@ -39,6 +40,7 @@ from udfs.timeseries.table import (
     Labelled,
     history_table,
     joined_windows,
+    nothing_in_common,
     window_for,
     window_to_fill,
     windows_of_common_rows,
@@ -185,9 +187,13 @@ async def history_columns(
     if len(failed) == len(results):
         raise failed[0]
     labelled = [_labelled(name, result) for (name, _), result in zip(columns, results, strict=True)]
-    if not any(column.shows_rows for column in labelled) and shown.fillto is not FillTo.END:
-        raise NoObservationsError(f"no observations of {', '.join(slug)} from {windows[0].first} on")
-    return History(labelled, shown, asked.ending, windows[0].first)
+    window = windows[0]
+    is_carried = shown.fillto is FillTo.END and (window.first is None or window.first <= asked.ending.latest)
+    if not is_carried and not any(column.shows_rows for column in labelled):
+        await asked.series(*columns[0], window, is_carried=False)  # which says why
+    if len(failed) == 0 and (apart := nothing_in_common(labelled, window, shown, asked.ending)):
+        raise NoObservationsError(apart)
+    return History(labelled, shown, asked.ending, window.first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,15 +205,24 @@ class _Asked:
     options: TableOptions
     ending: Ending
 
-    async def series(self, name: str, steps: Steps, window: Window) -> Series:
-        """The series of one column, and the one it is compared with, for a window."""
+    async def series(self, name: str, steps: Steps, window: Window, *, is_carried: bool = True) -> Series:
+        """The series of one column for a window; one that ended before it only where its last value is carried on."""
         found = await series_of(name, window, self.today, self.vintage)
         if steps:
             await ask(PAUSE)  # each is some work, and there may be hundreds
         made = series_of_table(found.slug, found.known, window, steps, self.options, self.ending)
-        if not len(made.shown) and not (len(made.rows) and self.options.fill is Fill.PREV):
-            raise no_observations(found, made.starts, window.last)
+        if not len(made.shown) and not (is_carried and len(made.rows) and self.options.fill is Fill.PREV):
+            raise self._why_empty(found, made, window)
         return replace(made, asked=name)
+
+    def _why_empty(self, found: Found, made: Series, window: Window) -> NoObservationsError:
+        """That the window is empty, or all of it was left out, with what shows more."""
+        if not self.options.freq.is_raw and (part := only_a_part(found, made.starts, window.last)):
+            return part
+        error = no_observations(found, made.starts, window.last, is_newest=self.ending.is_newest)
+        may_be_carried = self.options.fill is Fill.PREV and self.options.fillto is not FillTo.END
+        hint = "; fillto=end carries it to the end" if may_be_carried and len(made.rows) else ""
+        return NoObservationsError(f"{error}{hint}")
 
 
 async def _results(

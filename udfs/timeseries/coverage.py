@@ -388,3 +388,8 @@ def which_resource(window: Window, today: date) -> Literal["detail", "history"]:
 def days_before(day: date, days: int) -> date:
     """So many days before, but not before the first day there is."""
     return day - timedelta(days=min(days, (day - date.min).days))
+
+
+def span_of(first: date | None, last: date | None = None) -> str:
+    """The days of a window in words, with a blank before them; empty for all there are."""
+    return "".join(f" {word} {day}" for word, day in (("from", first), ("to", last)) if day)

@@ -36,7 +36,8 @@ from udfs.engine.effects import (
 from udfs.errors import NoDataError
 from udfs.records.resolve import listed, need_of, slug_of
 from udfs.timeseries.by_day import ByDay, Observed, Values, by_day
-from udfs.timeseries.coverage import Known, Window, days_before, recent, which_resource
+from udfs.timeseries.coverage import Known, Window, days_before, recent, span_of, which_resource
+from udfs.timeseries.resample import known_only
 
 BLOCK_YEARS = (50, 20, 10, 5, 2, 1)
 """Sizes of the blocks in which old observations are requested: cells on near days then request the same."""
@@ -134,12 +135,27 @@ class NoObservationsError(NoDataError):
     """The signal is there, and has no observation in the window."""
 
 
-def no_observations(series: Series, first: date | None, last: date | None) -> NoObservationsError:
-    """Return why a window is empty: what was asked for, and the last observation before or in it that is at hand."""
-    observations = series.known.observations
-    span = " and ".join(f"{word} {day}" for word, day in (("from", first), ("to", last)) if day)
-    newest = f"; its last one is of {observations.last_day}" if len(observations) else ""
-    return NoObservationsError(f"{series.slug} has no observations {span}".rstrip() + newest)
+def no_observations(
+    series: Series, first: date | None, last: date | None, *, is_newest: bool = True
+) -> NoObservationsError:
+    """Return why a window is empty: what was asked for, and the observation beside it, as far as that is at hand.
+
+    `is_newest` tells that nothing newer than the window exists. Then its last observation is told, else the one before
+    the window, which does not depend on what else is at hand.
+    """
+    before = series.known.observations.between(None, last)
+    what = "its last one" if is_newest else "the last one before"
+    beside = f"; {what} is of {before.last_day}" if len(before) else ""
+    return NoObservationsError(f"{series.slug} has no observations{span_of(first, last)}{beside}")
+
+
+def only_a_part(series: Series, first: date | None, last: date | None) -> NoObservationsError | None:
+    """Return that a window holds only a part of a period, which was left out; None where it holds no observation."""
+    found = known_only(series.known.observations.between(first, last))
+    if not len(found):
+        return None
+    what = f"{series.slug} has only a part of a period{span_of(first)}"
+    return NoObservationsError(f"{what}, up to {found.last_day}; partial=keep shows it")
 
 
 def latest(detail: SignalDetail, values: Values | None = None) -> Observed:

@@ -18,7 +18,7 @@ from udfs.cells import Table, objects
 from udfs.errors import ArgumentError, CellError
 from udfs.timeseries.alignment import LOOKS_BACK, row_times
 from udfs.timeseries.compute import Columns, Ending, Series, dated
-from udfs.timeseries.coverage import PERIOD_DAYS, Window
+from udfs.timeseries.coverage import PERIOD_DAYS, Window, span_of
 from udfs.timeseries.frequency import Times, Unit
 from udfs.timeseries.options import Align, Counted, Dates, Fill, Header, Layout, Order, TableOptions
 from udfs.timeseries.pipeline import Steps, lead_of
@@ -169,6 +169,21 @@ def windows_of_common_rows(
     return None if wanted == windows else wanted
 
 
+def nothing_in_common(columns: Sequence[Labelled], window: Window, options: TableOptions, ending: Ending) -> str | None:
+    """Return that signals of which only common rows are shown have none, and what brings them together; else None."""
+    found = [each.found for each in columns if isinstance(each.found, Series)]
+    if options.align is not Align.INTERSECT or len(Columns(found, options, ending, window.first).times):
+        return None
+    names = dict.fromkeys(each.slug for each in found)
+    if len(names) == 1:
+        return f"{found[0].slug} has no value{span_of(window.first, window.last)}"
+    what = "day" if options.freq.is_raw else "period"
+    said = f"{', '.join(names)} have no {what} in common{span_of(window.first, window.last)}"
+    rows = [each.rows for each in found]
+    overlap = max(each.first_day for each in rows) <= min(each.last_day for each in rows)
+    return f"{said}; freq=M, Q or Y brings them to common periods" if overlap and options.freq.is_raw else said
+
+
 def windows_of_one_start(
     windows: Sequence[Window], names: Sequence[str], columns: Sequence[Labelled | Exception]
 ) -> list[Window] | None:
@@ -285,8 +300,9 @@ def _wide(columns: Sequence[_Column], times: Times, options: TableOptions) -> Na
     height = max(len(times), int(any(isinstance(each.values, CellError) for each in columns)))
     found: NamedColumns = [(DATE, _padded(times, height))] if options.dates is Dates.SHOW else []
     for each in columns:
-        values = _error_column(each.values, height) if isinstance(each.values, CellError) else each.values
-        found.append((each.heading, values))
+        values = each.values
+        fitted = _error_column(values, height) if isinstance(values, CellError) else _padded(values, height)
+        found.append((each.heading, fitted))
     return found
 
 
@@ -307,10 +323,12 @@ def _long(columns: Sequence[_Column], times: Times, options: TableOptions) -> Na
     return [*found, ("signal", objects(names)), (options.heading("value", shared), value)]
 
 
-def _padded(times: Times, height: int) -> Times:
-    if len(times) == height:
-        return times
-    return np.concatenate([times, np.full(height - len(times), np.datetime64("NaT"), "datetime64[us]")])
+def _padded(column: NDArray[Any], height: int) -> NDArray[Any]:
+    """The column with blanks below it: where only errors have a row, it has none of its own."""
+    if len(column) == height:
+        return column
+    blank = np.array(["NaT" if column.dtype.kind == "M" else np.nan], column.dtype)
+    return np.concatenate([column, np.repeat(blank, height - len(column))])
 
 
 def _error_column(error: CellError, height: int) -> NDArray[Any]:

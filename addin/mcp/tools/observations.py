@@ -222,7 +222,7 @@ async def _of_one(slug: str, asked: Asked) -> tuple[History, bool, int]:
     series = await series_of(slug, window, today, vintage)
     made = series_of_table(series.slug, series.known, window, asked.steps, options, ending)
     if not len(made.shown):
-        raise no_observations(series, window.starts(series.known), window.last)
+        raise no_observations(series, window.starts(series.known), window.last, is_newest=ending.is_newest)
     history = History([Labelled(series.slug, made)], options, ending, window.first)
     if asked.has_start:
         return history, True, 0
