@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
@@ -33,7 +33,7 @@ from udfs.records.fields import moment, shown_value
 from udfs.records.lookup import find_record
 from udfs.records.resolve import need_of, recent_catalogue, slug_of
 from udfs.records.revisions import last_revision, revision_count
-from udfs.timeseries.coverage import recent_rhythm
+from udfs.timeseries.loader import rhythm_at_hand
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -113,6 +113,8 @@ async def EXPLAIN(  # noqa: N802 - the id that workbooks store
     resource = await _resource_of(slug)
     answer, pages = await with_pages(slug, resource, client)
     origin = _origin(slug, answer)
+    if isinstance(answer.value, SignalDetail) and (rhythm := await rhythm_at_hand(answer.value)) is not None:
+        origin = replace(origin, reading={**origin.reading, "rhythm": str(rhythm)})
     subject = Subject(origin.record.slug, origin.record.name)
     revised = await _revision_rows(subject.slug) if origin.kind == "signal" else []
     provenance = _provenance(origin, answer, now)
@@ -135,8 +137,7 @@ def _origin(name: str, answer: Answer[Any]) -> Origin:
     match answer.value:
         case SignalDetail(signal, latest):
             reading = {"value": latest.value, "observed_at": latest.observed_at} if latest else {}
-            rhythm = {"rhythm": str(recent_rhythm(answer.value))}
-            return Origin("signal", signal, reading | rhythm, f"GET /v1/signals/{signal.slug}")
+            return Origin("signal", signal, reading, f"GET /v1/signals/{signal.slug}")
         case [Index(), *_] as indices:
             index = find_record(indices, name, "index")
             reading = dict(zip(("value", "observed_at"), index.reading(), strict=True))

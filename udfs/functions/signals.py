@@ -17,14 +17,20 @@ from udfs.arguments.kinds import Choice, Count, Text, shown
 from udfs.arguments.options import Options
 from udfs.cells import Table
 from udfs.engine.decorator import udf
-from udfs.engine.effects import EVER, MORE, FastPath, Question, ask, asked_at_hand, have
+from udfs.engine.effects import EVER, MORE, FastPath, Question, ask, asked_at_hand, gather, have
 from udfs.errors import NoDataError
 from udfs.records.fields import Fields
 from udfs.records.lookup import by_slug, corrected, in_group, ranked
 from udfs.records.resolve import CATALOGUE, asked_under, fresh_detail, need_catalogue, need_detail
 from udfs.timeseries.by_day import Observed, by_day
-from udfs.timeseries.coverage import recent_rhythm
-from udfs.timeseries.loader import last_known_in_history, latest, observed_in_history
+from udfs.timeseries.loader import (
+    last_known_in_history,
+    latest,
+    observed_in_history,
+    rhythm_at_hand,
+    rhythm_of_signal,
+)
+from udfs.timeseries.rhythm import Rhythm
 from udfs.timeseries.vintages import PRESENT, VINTAGE_OPTIONS, Vintage, observed_as_of, observed_of
 
 SIGNAL_FIELDS = Fields(
@@ -191,7 +197,7 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
         found = await observed_of(detail, at, today, vintage, with_previous=name in NEEDS_PREVIOUS)
         return _field_of(found, name, detail)
     if name == "rhythm":
-        return str(recent_rhythm(detail))
+        return str(await rhythm_of_signal(detail, today))
     if name == "age":
         return answer.age_s(now)
     if name == "state":
@@ -251,11 +257,9 @@ async def SIGNALS(  # noqa: N802 - the id that workbooks store
 
 
 async def _rhythms(signals: Sequence[Signal]) -> dict[str, str]:
-    """The rhythms of those signals whose recent history is at hand, whoever asked for it."""
+    """The rhythms of those signals that somebody has looked at, as far as what is at hand tells them."""
     questions = [asked_at_hand(SignalResource(signal.slug), max_age_s=EVER)[0] for signal in signals]
-    replies = await ask(questions)
-    return {
-        signal.slug: str(recent_rhythm(reply.value))
-        for signal, reply in zip(signals, replies, strict=True)
-        if isinstance(reply, Answer)
-    }
+    looked_at = [reply.value for reply in await ask(questions) if isinstance(reply, Answer)]
+    rhythms = await gather(rhythm_at_hand(detail) for detail in looked_at)
+    told = zip(looked_at, rhythms, strict=True)
+    return {detail.signal.slug: str(rhythm) for detail, rhythm in told if isinstance(rhythm, Rhythm)}

@@ -3,11 +3,10 @@
 from udfs.timeseries.compute import Columns, Ending, Series, dated, series_of_table
 from udfs.timeseries.coverage import recent
 from udfs.timeseries.frequency import Freq, Frequency, Times, Unit, period_start
-from udfs.timeseries.loader import NoObservationsError, latest, no_observations
+from udfs.timeseries.loader import NoObservationsError, latest, no_observations, rhythm_at_hand
 from udfs.timeseries.options import Align, TableOptions
 from udfs.timeseries.pipeline import Chain, Steps, text_of
 from udfs.timeseries.resample import Agg, known_only
-from udfs.timeseries.rhythm import rhythm_of
 from udfs.timeseries.table import Labelled, window_for
 from udfs.timeseries.transforms import TRANSFORMS
 from udfs.timeseries.vintages import Vintage, observed_as_of, series_of, vintages_of
@@ -36,7 +35,7 @@ __all__ = [
     "observed_as_of",
     "period_start",
     "recent",
-    "rhythm_of",
+    "rhythm_at_hand",
     "series_of",
     "series_of_table",
     "text_of",

@@ -121,8 +121,10 @@ def recent(detail: SignalDetail) -> Known:
     return known
 
 
-def recent_rhythm(detail: SignalDetail) -> Rhythm:
-    """The rhythm that a signal's recent history tells."""
+def recent_rhythm(detail: SignalDetail) -> Rhythm | None:
+    """The rhythm that a signal's recent history tells; None where that does not count, as it may leave rows out."""
+    if detail.latest is not None and not len(detail.history):
+        return None
     return rhythm_of(known_only(recent(detail).observations).times)
 
 

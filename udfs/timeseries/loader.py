@@ -36,8 +36,9 @@ from udfs.engine.effects import (
 from udfs.errors import NoDataError
 from udfs.records.resolve import listed, need_of, slug_of
 from udfs.timeseries.by_day import ByDay, Observed, Values, by_day
-from udfs.timeseries.coverage import Known, Window, days_before, recent, span_of, which_resource
+from udfs.timeseries.coverage import SURE, Known, Window, days_before, recent, recent_rhythm, span_of, which_resource
 from udfs.timeseries.resample import known_only
+from udfs.timeseries.rhythm import Rhythm
 
 BLOCK_YEARS = (50, 20, 10, 5, 2, 1)
 """Sizes of the blocks in which old observations are requested: cells on near days then request the same."""
@@ -246,6 +247,31 @@ async def on_or_before(
     if not places:
         raise NoDataError(f"{slug} has no observation on or before {day}")
     return near.observed(places[0], places[1:], values)
+
+
+async def rhythm_of_signal(detail: SignalDetail, today: date) -> Rhythm:
+    """The rhythm of a signal: told by its recent history, or by a window where that may leave rows out."""
+    found = recent_rhythm(detail)
+    if found is not None:
+        return found
+    window = Window(count=SURE)
+    return window.rhythm((await known_series(detail.signal.slug, window, today)).known)
+
+
+async def rhythm_at_hand(detail: SignalDetail) -> Rhythm | None:
+    """The same by what is at hand; None where that does not tell it."""
+    found = recent_rhythm(detail)
+    if found is not None:
+        return found
+    slug = detail.signal.slug
+    reply = (await ask(asked_at_hand(KnownDaysResource(slug), max_age_s=EVER)))[0]
+    if not isinstance(reply, Answer) or not reply.value:
+        return None
+    start = max(reply.value, key=lambda days: days.end).start
+    stored = HistoryResource(slug, None if start == date.min else start)
+    known = _known(stored, await have(stored, max_age_s=EVER))
+    is_told = known is not None and (known.since == date.min or len(known.observations) >= SURE)
+    return Window().rhythm(known) if known is not None and is_told else None
 
 
 def block_around(day: date, step_days: float) -> tuple[date, date]:

@@ -11,7 +11,7 @@ from dataservice.client import CatalogueResource, SignalDetail, SignalResource
 from dataservice.errors import DataServiceError
 from dataservice.models import Signal
 from udfs.engine import EVER, have, need
-from udfs.timeseries import known_only, recent, rhythm_of
+from udfs.timeseries import rhythm_at_hand
 
 ABOUT = ("name", "unit", "source", "category")
 """What a value needs beside it to be understood."""
@@ -52,9 +52,10 @@ def about(signal: Signal) -> dict[str, Any]:
     return {"slug": signal.slug, **present({name: getattr(signal, name) for name in ABOUT})}
 
 
-def frequency_of(detail: SignalDetail) -> str:
-    """Return how often observations of a signal come, by its recent ones."""
-    return str(rhythm_of(known_only(recent(detail).observations).times))
+async def frequency_of(detail: SignalDetail) -> dict[str, Any]:
+    """Return how often observations of a signal come, as far as what is at hand tells it."""
+    found = await rhythm_at_hand(detail)
+    return {} if found is None else {"frequency": str(found)}
 
 
 def present(members: Mapping[str, Any]) -> dict[str, Any]:

@@ -42,7 +42,7 @@ async def latest_of(names: Sequence[str]) -> list[dict[str, Any]]:
     return [
         {"slug": name, "error": in_words_of_tools(error_cell(found, "get_signal").message)}
         if isinstance(found, Exception)
-        else {**about(found.value.signal), "frequency": frequency_of(found.value), **observed(found.value)}
+        else {**about(found.value.signal), **await frequency_of(found.value), **observed(found.value)}
         for name, found in zip(names, details, strict=True)
     ]
 

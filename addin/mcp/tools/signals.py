@@ -100,7 +100,7 @@ async def get_signal(
     detail = (await need_detail(slug or "")).value
     members: dict[str, Any] = {"signal": shown(detail.signal, SIGNAL_COLUMNS, SIGNAL_COLUMNS.names([detail.signal]))}
     known = detail.history
-    members |= {**observed(detail), "frequency": frequency_of(detail)}
+    members |= {**observed(detail), **await frequency_of(detail)}
     if (revision := last_revision((await vintages_of(detail.signal.slug))[1])) is not None:
         members["revised"] = f"{revision.text}, seen {revision.first_seen:%Y-%m-%d}, {revision.since}"
     if history:
