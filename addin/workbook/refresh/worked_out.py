@@ -232,10 +232,21 @@ def _results(calculation: BookCalculation, failed: Mapping[str, str]) -> list[Re
     return calculation.results()
 
 
+def missing_part(outcome: Outcome) -> str:
+    """Return why a part of a table has no answer for now; empty where it is whole, or what is missing stays so."""
+    table = cells_of(outcome.result)
+    if outcome.fresh_for_s > 0 or outcome.stale is None or not isinstance(table, Grid):
+        return ""
+    has_errors = any(isinstance(value, CellError) for row in table.rows() for value in row)
+    return outcome.stale.reason if has_errors else ""
+
+
 def _failure_of(outcome: Outcome) -> str:
-    """Return why there is no answer for now; empty for an answer, and for an error that stays."""
+    """Return why there is no whole answer for now; empty for an answer, and for an error that stays."""
     result = cells_of(outcome.result)
-    return result.message if isinstance(result, CellError) and outcome.fresh_for_s == 0 else ""
+    if isinstance(result, CellError):
+        return result.message if outcome.fresh_for_s == 0 else ""
+    return missing_part(outcome)
 
 
 def _argument(value: Any) -> Any:

@@ -10,7 +10,7 @@ from addin.workbook.refresh.book_dates import cells_shown
 from addin.workbook.refresh.dependencies import FormulaCell
 from addin.workbook.refresh.report import AnsweredCall, CalculatedCell, Refreshed
 from addin.workbook.refresh.spill import spill
-from addin.workbook.refresh.worked_out import WorkedOut
+from addin.workbook.refresh.worked_out import WorkedOut, missing_part
 from udfs.cells import Grid, Scalar, cells_of
 from udfs.engine import Outcome
 from udfs.errors import CellError
@@ -26,9 +26,28 @@ def write_outcome(book: Book, cell: FormulaCell, outcome: Outcome, report: Refre
             report.kept.append(cell.note(result.message))
             return set()
         report.errors.append(cell.note(f"{result.code} {result.message}"))
+    elif why := missing_part(outcome):
+        if _replaces_values(book, cell, result):
+            report.kept.append(cell.note(f"a part of it has no answer: {why}"))
+            return set()
+        report.errors.append(cell.note(f"a part of it has no answer: {why}"))
     elif outcome.stale is not None:
         report.notes.append(cell.note(f"last known value: {outcome.stale.reason}"))
     return write(book, cell, result, report)
+
+
+def _replaces_values(book: Book, cell: FormulaCell, result: Scalar | Grid) -> bool:
+    """Return whether an error in a table stands where the book shows a value of this formula."""
+    if not isinstance(result, Grid):
+        return False
+    sheet, (first_row, first_column) = book.sheet(cell.sheet), cell.spot
+    errors = (
+        (row, column)
+        for row, values in enumerate(result.rows(), first_row)
+        for column, value in enumerate(values, first_column)
+        if isinstance(value, CellError) and cell.formula.area.contains(row, column)
+    )
+    return any(sheet.value(spot) is not None and not isinstance(sheet.value(spot), CellError) for spot in errors)
 
 
 def write(book: Book, cell: FormulaCell, result: Scalar | Grid, report: Refreshed) -> set[Place]:
