@@ -27,7 +27,7 @@ from addin.backend.workers.consent import answer_of_all
 from addin.backend.workers.status import measured_by_all, told_by_all
 from addin.config.api_key import checked_key
 from addin.config.connect import open_client
-from addin.formulas.advice import advice
+from addin.formulas.advice import advice, wrong_count
 from addin.protocol.batch import valid_calls
 from addin.protocol.describe import describe
 from addin.protocol.joining import Answers
@@ -157,7 +157,8 @@ async def advise(request: Request) -> Response:
     """POST /functions/advice: what to change in a formula that a host cannot read; costs no request."""
     settings = BackendState.of(request).settings
     asked = await read_message(request, settings, AdviceRequest, 'send {"formula": "=SIGNAL(1)"}')
-    return JsonResponse(Advice(advice(asked.formula, settings.namespace, frozenset(REGISTRY), alone=False)))
+    said = advice(asked.formula, settings.namespace, frozenset(REGISTRY), alone=False)
+    return JsonResponse(Advice(said or wrong_count(asked.formula, settings.namespace, REGISTRY)))
 
 
 async def drop_calls(request: Request) -> Response:

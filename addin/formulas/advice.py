@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
+from addin.formulas.calls import argument_counts
 from addin.formulas.grammar import foreign_reference
+from udfs.engine import Udf
 from udfs.records import nearest
 
 _TEXT = re.compile(r'"(?:[^"]|"")*"')
@@ -52,6 +55,18 @@ def unknown_function(formula: str, namespace: str, function_ids: frozenset[str])
         advice = f"did you mean {namespace}.{guess}?" if guess else f"there are {', '.join(sorted(function_ids))}"
         return f"there is no function {namespace}.{function_id}; {advice}"
     return None
+
+
+def wrong_count(formula: str, namespace: str, functions: Mapping[str, Udf]) -> str | None:
+    """Return which argument the first call of ours with too few or too many lacks, or how many it may have.
+
+    >>> from udfs import REGISTRY
+    >>> wrong_count('=1+DS.SIGNAL("us-cpi","value",,,1)', "DS", REGISTRY)
+    'SIGNAL takes at most 4 arguments, not 5'
+    """
+    counts = argument_counts(formula, namespace)
+    wrong = (functions[called].miscounted(count) for called, count in counts if called in functions)
+    return next(filter(None, wrong), None)
 
 
 def _about_calls(bare: str, namespace: str, function_ids: frozenset[str], alone: bool) -> str | None:

@@ -125,6 +125,20 @@ def call_id(called: str, namespace: str) -> str | None:
     return None if ours is None else ours["id"].upper()
 
 
+def argument_counts(formula: str, namespace: str = "DS") -> list[tuple[str, int]]:
+    """Every call of ours in a formula: the function's id, and how many arguments stand in its brackets.
+
+    >>> argument_counts('=SUM(DS.SIGNAL("us-cpi",),DS.QUOTA())')
+    [('SIGNAL', 2), ('QUOTA', 0)]
+    """
+    try:
+        read = readable_tokens(formula)
+        ours = [(place, match) for place, (_, match) in enumerate(_with_calls(read, namespace)) if match]
+        return [(match["id"].upper(), len(_arguments(read[place:])[0])) for place, match in ours]
+    except Unworkable:
+        return []
+
+
 def _with_calls(read: Sequence[Token], namespace: str) -> Iterator[tuple[Token, re.Match[str] | None]]:
     """The tokens of a formula; with the parts of one that calls a function of ours."""
     for place, token in enumerate(read):

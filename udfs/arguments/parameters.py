@@ -81,6 +81,11 @@ class Parameter:
     def __post_init__(self) -> None:
         object.__setattr__(self, "on", lru_cache(maxsize=CACHED_DAYS)(lambda day: Readings(self, day)))
 
+    @property
+    def missing(self) -> str:
+        """What is said where it is required and left out."""
+        return f"{self.name} is missing: {self.kind.help}"
+
     def read(self, raw: Any, today: date) -> Any:
         """The value of a raw argument, or the default for a blank one; raises `ArgumentError`.
 
@@ -108,7 +113,7 @@ class Parameter:
             refuse_error(raw, self.name)
             return self.kind.read(raw, self.name, today)
         if self.required:
-            raise ArgumentError(f"{self.name} is missing: {self.kind.help}")
+            raise ArgumentError(self.missing)
         return None if self.default is None else self.kind.read(self.default, self.name, today)
 
 

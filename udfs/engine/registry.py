@@ -57,10 +57,19 @@ class Udf:
         places = [place for place, parameter in enumerate(self.parameters) if isinstance(parameter.kind, Options)]
         object.__setattr__(self, "options_at", places[0] if places else None)
 
+    def miscounted(self, count: int) -> str | None:
+        """Return what is wrong with so many arguments, in one sentence: too many, or a required one is missing."""
+        if count > len(self.parameters):
+            return self._too_many(count)
+        return next((each.missing for each in self.parameters[count:] if each.required), None)
+
+    def _too_many(self, count: int) -> str:
+        return f"{self.id} takes at most {len(self.parameters)} arguments, not {count}"
+
     def bind(self, args: Sequence[Any], today: date, injected: Mapping[str, Any]) -> Asking[Any]:
         """The call with raw `args`, ready to run; raises `ArgumentError` where the formula is wrong."""
         if len(args) > len(self.parameters):
-            raise ArgumentError(f"{self.id} takes at most {len(self.parameters)} arguments, not {len(args)}")
+            raise ArgumentError(self._too_many(len(args)))
         raw = [*args, *[None] * (len(self.parameters) - len(args))]
         extra = {name: injected[name] for name in self.injected}
         for given in args:

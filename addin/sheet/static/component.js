@@ -220,6 +220,27 @@ export function keepTypedText() {
   });
 }
 
+/** Enter keeps what was typed, unless it begins a proposal's name or the user chose one: Total is no SUBTOTAL. */
+export function enterWhatIsTyped() {
+  const { Composer } = o_spreadsheet.Spreadsheet.components.Grid.components.GridComposer.components;
+  const { processEnterKey } = Composer.prototype;
+  /** @this {any} @param {KeyboardEvent} event @param {string} direction */
+  Composer.prototype.processEnterKey = function (event, direction) {
+    const { composerStore } = this.props;
+    if (isMeant(composerStore, this.env.model.getters)) return processEnterKey.call(this, event, direction);
+    event.preventDefault();
+    event.stopPropagation();
+    composerStore.stopEdition(direction);
+  };
+}
+
+/** Whether the proposal that is marked may be what the user means. @param {any} composer @param {any} getters */
+function isMeant({ tokenAtCursor: token, autoCompleteProposals, autoCompleteSelectedIndex: at }, getters) {
+  if (at !== 0 || token?.type !== "SYMBOL") return true;
+  const begins = autoCompleteProposals[0].text.toUpperCase().startsWith(token.value.toUpperCase());
+  return begins && getters.getNamedRange(token.value) === undefined;
+}
+
 /** Draw the content of a cell whose editing began since the last drawing, with the cursor. @param {any} field @param {KeyboardEvent} event */
 function drawWhatBegan(field, event) {
   const { composerStore, onComposerCellFocused } = field.props;

@@ -5,7 +5,7 @@ import { cellsFor, toggleBeside } from "./beside.js";
 import { Book } from "./book.js";
 import { Calls } from "./calls.js";
 import { described, Drafts } from "./drafts.js";
-import { addLinksWithinBook, addMarks, focusCells, improved, isDark, keepTypedText, measureFontsOnce, nameMonths, offerLists, splitPlace } from "./component.js";
+import { addLinksWithinBook, addMarks, enterWhatIsTyped, focusCells, improved, isDark, keepTypedText, measureFontsOnce, nameMonths, offerLists, splitPlace } from "./component.js";
 import { computeCellsOnly } from "./filling.js";
 import { judge, keepFiles, onlyShown } from "./keeping.js";
 import { addFunctions, answerTo } from "./library.js";
@@ -99,6 +99,7 @@ async function start() {
   keepPastedTextText();
   readTables(document);
   keepTypedText();
+  enterWhatIsTyped();
   readAsExcel();
   offerLists();
   nameMonths();

@@ -49,7 +49,8 @@ export class StatusLine {
     const now = performance.now();
     if (waiting > 0) this.note = "";
     if (waiting === 0) {
-      if (this.beganMs > 0) element("done").textContent = `${counted(answered, "formula")} loaded`;
+      const stale = this.#showLastKnown();
+      if (this.beganMs > 0) element("done").textContent = `${counted(answered, "formula")} loaded${stale && `. ${stale}`}`;
       this.beganMs = 0;
     } else if (this.beganMs === 0) {
       this.beganMs = now;
@@ -66,6 +67,14 @@ export class StatusLine {
     const what = waiting === workingOut ? `Working out ${counted(workingOut, "formula")}` : `Loading: ${done}`;
     this.loading.textContent = this.work || (shown ? what : this.note);
     element("spent").textContent = `${counted(DataServiceAddin.spent.requests, "request")} spent by this page`;
+  }
+
+  /** Say that values are the last known ones, and why no newer ones came. */
+  #showLastKnown() {
+    const { staleReasons, configuration } = DataServiceAddin;
+    const [first = ""] = staleReasons;
+    const others = staleReasons.size > 1 ? `; =${configuration.namespace}.STATUS() lists the other reasons` : "";
+    return (element("last-known").textContent = first && `Last known values: ${first}${others}`);
   }
 
   /** Loading was stopped: say how far it came. */

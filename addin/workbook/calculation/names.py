@@ -34,6 +34,11 @@ _LAMBDA = re.compile(r"=?\s*(?:_xlfn\.)?LAMBDA\(", re.IGNORECASE)
 _ESCAPED = re.compile(r"'(.)", re.DOTALL)
 
 
+def no_name(name: str) -> str:
+    """Say what to do about a name that a book does not have: most often a text without its quotes."""
+    return f'there is no name {name}; text stands in double quotes: "{name}"'
+
+
 @dataclass
 class BookNames:
     """The names and tables that formulas on `sheet` see."""
@@ -60,7 +65,7 @@ class BookNames:
         definition = self.book.definition(plain, self._known(sheet.strip("'")) or self.sheet)
         if definition is None:
             table = self.tables.get(plain.casefold())
-            return self._area(table.data) if table else Replacement(refused=f"the name {plain[:60]} is not known")
+            return self._area(table.data) if table else Replacement(refused=no_name(plain[:60]))
         if self._depth >= MAX_DEPTH:
             return Replacement(refused=f"the name {plain[:60]} stands for itself")
         if self._depth and not sheet and definition != self.book.definition(plain, ""):

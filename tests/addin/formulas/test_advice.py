@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addin.formulas.advice import advice
+from addin.formulas.advice import advice, wrong_count
 from tests.addin.commands import addin, environment
 from udfs import REGISTRY
 
@@ -49,6 +49,22 @@ def test_a_usual_mistake_is_named_with_its_remedy(formula, change):
 @pytest.mark.parametrize("formula", ['=SUM(DS.SIGNAL("a"))', '=DS.SIGNAL("a")*2', '=DS.SIGNAL("a;b","it\'s")+1'])
 def test_where_nothing_better_is_known_the_reason_of_the_parser_stands(formula):
     assert advice(formula, "DS", IDS) is None
+
+
+@pytest.mark.parametrize(
+    ("formula", "wrong"),
+    [
+        ("=DS.SIGNAL()", "slug is missing: slug or shortcode of a signal"),
+        ("=SUM(1,DS.EXPLAIN())", "slug is missing: "),
+        ('=DS.SIGNAL("x",{1,2},SUM(1,2),,5)', "SIGNAL takes at most 4 arguments, not 5"),
+        ('=DS.SIGNAL("x","a,b",(1),)', None),
+        ("=DS.QUOTA()+SUM()", None),
+        ("=DS.SIGNAL(", None),
+    ],
+)
+def test_a_call_with_too_few_or_too_many_arguments_is_told_which(formula, wrong):
+    told = wrong_count(formula, "DS", REGISTRY)
+    assert told is None if wrong is None else told.startswith(wrong)
 
 
 @given(st.text(st.sampled_from("=DS.SIGNAL()\"';,{}“x 1"), max_size=30))

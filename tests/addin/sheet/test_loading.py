@@ -1,7 +1,10 @@
 """Cells of the sheet that load: the question before many requests, and cells that nobody needs any more."""
 
+from urllib.parse import urlsplit
+
 import pytest
 
+from dataservice.server import running
 from tests.addin.half_answers import REASONS, half_answers_of, is_told
 from tests.addin.sheet.parts.pages import CELL, empty_sheet, opened_sheet, sheet_server
 from tests.addin.workbook.books import make_book
@@ -17,6 +20,7 @@ TOLD = """() => {
   new MutationObserver(() => told.push([line.textContent, document.getElementById("progress").hidden]))
     .observe(line, { childList: true, characterData: true, subtree: true });
 }"""
+LAST_KNOWN = "() => document.getElementById('last-known').textContent"
 ENDS = """() => [...document.querySelectorAll("header button, #question button")].filter((button) => !button.hidden)
   .map((button) => button.getBoundingClientRect().right)"""
 
@@ -122,3 +126,25 @@ def test_the_page_says_what_it_does_with_a_book_while_that_takes(chromium, servi
         "Opening report.xlsx …", "Making the copy …"
     ]  # fmt: skip
     assert not any(is_hidden for text, is_hidden in told if text.endswith("…"))
+
+
+def test_values_that_are_only_the_last_known_ones_are_told_with_the_reason_until_newer_ones_came(
+    chromium, service, tmp_path
+):
+    with sheet_server(service, tmp_path, ttl_s=0.1) as url, opened_sheet(chromium, url) as page:
+        page.put({"A1": '=DS.SIGNAL("us-cpi")'})
+        value = page.cell("A1")["value"]
+        assert page.tab.evaluate(LAST_KNOWN) == "", "a fresh value needs no word"
+        service.running.stop()
+        page.keys("F9")
+        page.until(f"({LAST_KNOWN})().startsWith('Last known values: the service did not answer')")
+        assert page.cell("A1")["value"] == value
+        with running(service.store, port=urlsplit(service.url).port):
+            page.keys("F9")
+            page.until(f"({LAST_KNOWN})() === ''")
+
+
+def test_the_line_below_the_sheet_begins_where_the_line_above_it_begins(one_page):
+    first = "document.querySelector('footer > span:not(:empty)').getBoundingClientRect().left"
+    above = "document.querySelector('header h1').getBoundingClientRect().left"
+    assert one_page.tab.evaluate(f"[{first}, {above}]") == [12, 12]

@@ -72,6 +72,14 @@ export class FunctionsPage {
     return { requests: this.requests, unanswered: this.backend.unanswered };
   }
 
+  /** Why calls have their last known value and no newer one: each reason once. */
+  get staleReasons() {
+    /** @type {Set<string>} */
+    const reasons = new Set();
+    for (const { staleReason } of this.cache.entries.values()) if (staleReason !== null) reasons.add(staleReason);
+    return reasons;
+  }
+
   get loading() {
     return this.progress.state;
   }

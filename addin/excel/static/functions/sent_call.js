@@ -32,6 +32,8 @@ export class SentCall {
     /** Cells that wait for it. */
     this.wanted = 0;
     this.isDropped = false;
+    /** Why its value is the last known one; null where it is not. @type {string | null} */
+    this.staleReason = null;
     /** The result when Excel has room for it: for the cell that made the call, and for whoever asks later. @type {Promise<Result>} */
     this.result = new Promise(takeEnding);
     this.end = ending;
@@ -39,6 +41,7 @@ export class SentCall {
 
   /** @param {Answer} answer */
   answered(answer) {
+    this.staleReason = answer.stale?.reason ?? null;
     this.size = this.#settled(answer);
     this.#ended(this.size === 0 ? 0 : 1000 * answer.fresh_s);
   }

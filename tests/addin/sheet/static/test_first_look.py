@@ -106,8 +106,13 @@ def test_what_costs_nothing_is_asked_for_unasked(chromium, service, dashboard, t
 
 
 def test_a_formula_that_cannot_be_read_says_what_to_change(blank):
-    blank.put({"A1": '=SIGNAL("us-cpi")', "A2": "=DS.SIGNAL(us.cpi)", "A3": "=SUMM(1)"})
+    blank.put({"A1": '=SIGNAL("us-cpi")', "A2": "=DS.SIGNAL(us.cpi)", "A3": "=SUMM(1)", "A4": "=DS.SIGNAL()"})
+    blank.put({"A5": '=DS.SIGNAL("us-cpi",,,,5)', "A6": "=DS.WIRE(CPI)", "A7": "=SUM(DS.SIGNAL(),1)"})
     for cell, advice in (
+        ("A4", "slug is missing: "),
+        ("A5", "SIGNAL takes at most 4 arguments, not 5"),
+        ("A6", 'not proven: there is no name CPI; text stands in double quotes: "CPI"'),
+        ("A7", "slug is missing: "),
         ("A1", "SIGNAL lacks the prefix DS: =DS.SIGNAL(…)"),
         ("A2", 'text stands in double quotes: "us.cpi"'),
         ("A3", 'Unknown function: "SUMM". If Excel or Calc know it'),

@@ -21,6 +21,10 @@ COPY = """([from, to, pasteOption]) => {
 }"""
 
 
+FORMULAS = """(cells) => cells.map((xc) => sheet.book.model.getters.getCellText(
+  { sheetId: "Sheet1", ...o_spreadsheet.helpers.toCartesian(xc) }, { showFormula: true }))"""
+
+
 def test_fractions_brackets_and_months_are_typed_as_in_excel(blank, tmp_path):
     typed = {
         "A1": "1 1/2",
@@ -41,6 +45,16 @@ def test_fractions_brackets_and_months_are_typed_as_in_excel(blank, tmp_path):
     sheet = openpyxl.load_workbook(tmp_path / "copy.xlsx")["Sheet1"]
     assert [sheet[cell].value for cell in ("A1", "A2", "A4", "A7")] == [1.5, -1000, "=-A1", -5]
     assert sheet["A3"].number_format == "mmm-yy"
+
+
+def test_enter_keeps_what_was_typed_where_a_function_is_offered_that_is_called_otherwise(blank):
+    typed = {"B1": "=Total", "B2": "=SUM(1,2)+us", "B3": "=A1*ate"}
+    for cell, formula in typed.items():
+        blank.select(cell)
+        blank.run(lambda page, formula=formula: page.keyboard.type(formula))
+        blank.until("document.querySelector('.o-autocomplete-dropdown') !== null")
+        blank.keys("Enter")
+    assert blank.tab.evaluate(FORMULAS, list(typed)) == list(typed.values())
 
 
 def test_what_excel_leaves_text_is_no_number(blank):
