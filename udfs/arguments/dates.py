@@ -7,6 +7,7 @@ the service goes by days all the same, so a volatile `NOW()` makes no new reques
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -22,8 +23,12 @@ from udfs.errors import ArgumentError
 LAST = re.compile(r"N(\d{1,7})", re.IGNORECASE)
 
 SPAN = re.compile(r"\d{1,4}[DWMQY]", re.IGNORECASE)
-MONTH = re.compile(r"[12]\d{3}(-\d{2})?")
-"""What people give for a start, which is none: `5Y`, `2020`, `2020-06`."""
+PERIOD = re.compile(r"([12]\d{3})(?:-(0[1-9]|1[0-2])|-?Q([1-4]))?", re.IGNORECASE)
+NO_DAY = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])-(?:29|3[01])")
+"""What people give for a day, which is none: `5Y`, `2020`, `2020-06`, `2020Q2`, `2025-06-31`."""
+
+STARTS = frozenset({"start", "since"})
+"""Arguments for which a period stands for its first day; for others it does for its last."""
 
 LAST_SERIAL = (date.max - EPOCH).days
 AFTER_LAST_SERIAL = LAST_SERIAL + 1
@@ -164,9 +169,18 @@ def _meant(raw: Any, name: str) -> str:
         return f"options are the last argument, so leave {name} empty; "
     if SPAN.fullmatch(text):
         return f"did you mean -{text.upper()}? "
-    if MONTH.fullmatch(text):
-        return f"did you mean {text[:4]}-{text[5:] or '01'}-01? "
+    if found := PERIOD.fullmatch(text):
+        year, month, quarter = found.groups()
+        first = int(month or 3 * int(quarter or 1) - 2)
+        last = int(month or 3 * int(quarter or 4))
+        return f"did you mean {f'{year}-{first:02}-01' if name in STARTS else _last_day(int(year), last)}? "
+    if found := NO_DAY.fullmatch(text):
+        return f"there is no such day, did you mean {_last_day(int(found[1]), int(found[2]))}? "
     return ""
+
+
+def _last_day(year: int, month: int) -> date:
+    return date(year, month, monthrange(year, month)[1])
 
 
 def _from_serial(serial: float, name: str) -> date:

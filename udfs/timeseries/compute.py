@@ -20,12 +20,12 @@ from udfs.errors import ArgumentError
 from udfs.timeseries.alignment import LOOKS_BACK, by_day, filled, row_times
 from udfs.timeseries.coverage import TIMED, Known, Window, begins_there
 from udfs.timeseries.frequency import Freq, Times, Unit, all_periods, period_start
-from udfs.timeseries.options import Align, Counted, Fill, FillTo, TableOptions
+from udfs.timeseries.options import ALONE, Align, Counted, Fill, FillTo, TableOptions
 from udfs.timeseries.pipeline import Steps, lead_of
 from udfs.timeseries.resample import Ends, Partial, known_only, next_due, partial_ends, resampled
 from udfs.timeseries.rhythm import STALE_DAYS, Pace, Rhythm, rhythm_of, rhythm_of_rows
 from udfs.timeseries.slots import Floats, Slots
-from udfs.timeseries.transforms import WINDOW_VALUES, Step, correlation, transformed
+from udfs.timeseries.transforms import ONE, WINDOW_VALUES, Step, correlation, transformed
 
 NONE = np.datetime64("NaT", "us")
 
@@ -272,7 +272,7 @@ class Columns:
 
     def _partner(self, step: Step) -> int:
         if len({each.slug for each in self.series}) < 2:
-            raise ArgumentError('corr needs several signals, such as "sp-500, cboe.vix"')
+            raise ArgumentError(ALONE)
         if step.partner is None:
             return 0
         wanted = step.partner.casefold()
@@ -333,9 +333,7 @@ def _on_rows(found: Observations, times: Times) -> NDArray[np.float64]:
 
 
 def _correlations(one: NDArray[np.float64], two: NDArray[np.float64], step: Step) -> NDArray[np.float64]:
-    if step.span is None or step.span.unit:
-        raise ArgumentError("corr counts rows: corr(60) or corr(sp-500, 60)")
-    width, found = step.span.count, np.full(len(one), np.nan)
+    width, found = (step.span or ONE).count, np.full(len(one), np.nan)
     each = max(1, WINDOW_VALUES // width)
     for start in range(0, len(one) - width + 1, each):
         part = slice(start, min(start + each, len(one) - width + 1))

@@ -11,6 +11,9 @@ from udfs.timeseries.frequency import Freq
 from udfs.timeseries.pipeline import Steps, text_of
 from udfs.timeseries.resample import Agg, Partial
 
+ALONE = 'corr needs several signals, such as "sp-500, cboe.vix"'
+"""Why a signal has no correlation where there is no other."""
+
 
 class Align(Explained):
     """The rows that several series have in common."""
@@ -127,6 +130,10 @@ class TableOptions:
         Raises `ArgumentError` where there are others.
         """
         chains = self.transform or ((),)
+        if len({slug.casefold() for slug in slugs}) < 2 and any(
+            step.transform.name == "corr" for steps in chains for step in steps
+        ):
+            raise ArgumentError(ALONE)
         if len(chains) == 1:
             return [(slug, chains[0]) for slug in slugs]
         if len(slugs) == 1:

@@ -23,6 +23,8 @@ YEAR = re.compile(r"\d{4}")
 
 Steps = tuple[Step, ...]
 
+MOST_BASE = 1e15
+"""The largest base of an index, such as a fortune that grows: up to here a cell shows every digit."""
 
 MAX_STEPS = 16
 """The most transforms of one series: each looks at all of its values."""
@@ -125,6 +127,8 @@ def _spanned(transform: Transform, inside: list[str], name: str) -> Step:
         what = f"a whole number from {transform.least} to {MOST}"
         also = "" if transform.name == "ewm" else ", or a span such as 12M"
         raise ArgumentError(f"{name}: {transform.form} needs {what}{also}, not {shown(given or 'nothing')}")
+    if transform.name == "corr" and span.unit:
+        raise ArgumentError(f"{name}: corr counts rows: corr(60) or corr(sp-500, 60), not {shown(given)}")
     return Step(transform, span, partner=partner, scaled=scaled)
 
 
@@ -139,7 +143,7 @@ def _based(transform: Transform, inside: list[str], name: str) -> Step:
         raise ArgumentError(f"{name}: {transform.form} takes a number and a day or year, not {len(inside)} values")
     base = _number(inside[0] if inside else "100")
     if base is None:
-        raise ArgumentError(f"{name}: {transform.form} needs a number, not {shown(inside[0])}")
+        raise ArgumentError(f"{name}: {transform.form} needs a number from 0 to {MOST_BASE:g}, not {shown(inside[0])}")
     if len(inside) < 2:
         return Step(transform, base=base)
     at = _base_day(inside[1])
@@ -153,7 +157,7 @@ def _number(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    return number if 0 <= number <= MOST else None
+    return number if 0 <= number <= MOST_BASE else None
 
 
 def _base_day(text: str) -> date | int | None:

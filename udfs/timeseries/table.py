@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
-from functools import reduce
+from functools import lru_cache, reduce
 from math import ceil
 from typing import Any, TypeAlias
 
@@ -13,17 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataservice.client.contract import HOURS, Back
+from dataservice.observations import Observations
 from udfs.arguments.dates import Last, StartOf, as_day, first_day
 from udfs.cells import Table, objects
 from udfs.errors import ArgumentError, CellError
 from udfs.timeseries.alignment import LOOKS_BACK, row_times
 from udfs.timeseries.compute import Columns, Ending, Series, dated
 from udfs.timeseries.coverage import PERIOD_DAYS, Window, span_of
-from udfs.timeseries.frequency import Times, Unit
+from udfs.timeseries.frequency import Freq, Times, Unit
 from udfs.timeseries.options import Align, Counted, Dates, Fill, Header, Layout, Order, TableOptions
 from udfs.timeseries.pipeline import Steps, lead_of
 from udfs.timeseries.resample import FEWEST, Partial
+from udfs.timeseries.rhythm import Rhythm, rhythm_of_rows
+from udfs.timeseries.slots import Slots
 from udfs.timeseries.spans import Lead
+from udfs.timeseries.transforms import transformed
 
 Values: TypeAlias = NDArray[np.float64] | CellError
 NamedColumns: TypeAlias = list[tuple[str, NDArray[Any]]]
@@ -45,6 +49,13 @@ ROW_DAYS = {**PERIOD_DAYS, Unit.RAW: 1.4, Unit.H: 1 / 24, Unit.B: 1.4, Unit.M: 2
 
 COMMON_LEAD = 12
 """Rows of each series among which one is common to all, however their rhythms differ: a year of months."""
+
+
+WHOLE_PERIODS = frozenset({Unit.W, Unit.M, Unit.Q, Unit.Y})
+"""Frequencies whose rows have one rhythm, whatever the series'."""
+
+TRIED = 256
+"""Chains that are remembered to fit a frequency: more than one sheet has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +83,11 @@ def window_for(
 ) -> Window:
     """Return what must be known for the rows asked for: transforms look back, and so does a fill from the value before.
 
-    Raises `ArgumentError` where `start` lies after `end`.
+    Raises `ArgumentError` where `start` lies after `end`, and where the frequency alone rules a transform out, so that
+    no observation is asked for.
     """
+    if steps and options.freq.unit in WHOLE_PERIODS and options.count is Counted.PERIODS:
+        _try_on_periods(steps, options.freq)
     moment = _hours_back(start, end, now) if isinstance(start, Back) and start.unit == HOURS else None
     last = None if end is None else as_day(end)
     first = moment or first_day(start, today if last is None else min(last, today))
@@ -105,6 +119,13 @@ def window_for(
         by_rows=options.count is Counted.ROWS,
         sees_parts=sees_parts,
     )
+
+
+@lru_cache(maxsize=TRIED)
+def _try_on_periods(steps: Steps, freq: Freq) -> None:
+    """Raise what the transforms raise on two periods of a frequency, as they do on any others."""
+    times = freq.labels(np.arange(2))
+    transformed(Observations(times, np.ones(2)), steps, Slots.of(times, rhythm_of_rows(freq, Rhythm.NONE)))
 
 
 def joined_windows(

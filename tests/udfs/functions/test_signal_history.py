@@ -177,6 +177,16 @@ async def test_a_monthly_series_filled_among_daily_ones_begins_with_the_value_be
         (("us-cpi", "-1Y", None, "agg=median"), "option agg 'median' is not one of last, first, mean, sum, min, max"),
         (("us-cpi", "-1Y", None, "limit=0"), "option limit "),
         (("us-cpi", "-1Y", None, "freq=M", 5), "SIGNAL_HISTORY takes at most 4 arguments, not 5"),
+        (("us-cpi", "-1Y", None, "freq=Q; transform=mom"), "mom: 1M is no whole number of periods of a series that is"),
+        (("us-cpi", "-1Y", None, "freq=Y; transform=yoy|ma(6M)"), "ma(6M): 6M is no whole number of periods of a"),
+        (
+            ("us-cpi, us-10y", "-1Y", None, "freq=W; transform=yoy, pct(5D)"),
+            "pct(5D): 5D is no whole number of periods",
+        ),
+        (("us-cpi", "-1Y", None, "transform=pct|corr(60)"), "corr needs several signals, such as "),
+        (("us-cpi, US-CPI", "-1Y", None, "transform=corr(60)"), "corr needs several signals, such as "),
+        (("us-cpi, us-10y", "-1Y", None, "transform=corr(12M)"), "option transform: corr counts rows: corr(60) or "),
+        (("us-cpi", "-1Y", None, "transform=index(-5)"), "option transform: index(x) needs a number from 0 to 1e+15, "),
     ],
 )
 async def test_a_wrong_formula_costs_nothing_and_is_told_what_is_wrong(args, message):
