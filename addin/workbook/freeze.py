@@ -102,6 +102,7 @@ async def freeze(
         left_alone = _clear_live_parts(book, namespace)
         for sheet, spot, _ in ours:
             sheet.freeze(spot)
+        book.rewrite_columns(lambda _, text: "" if book.calls(text, namespace) else text)
         rules = _rules_with_calls(book, namespace)
         panes, changed = without_pane_of(package, ADDIN_ID)
         removed = panes + (calculation_chain(package) if ours else [])

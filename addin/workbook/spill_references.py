@@ -22,6 +22,7 @@ def name_spills(book: Book, anchors: AbstractSet[tuple[str, Spot]]) -> None:
     if not filled:
         return
     book.rewrite_names(_naming(filled, ""))
+    book.rewrite_columns(lambda name, text: _naming(filled, name)(text))
     for name in book.sheet_names:
         if book.has_spill_references(name):
             sheet, naming = book.sheet(name), _naming(filled, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 
 from lxml import etree
 
@@ -20,7 +20,7 @@ from addin.workbook.ooxml.strict.book import check_strings, check_workbook
 from addin.workbook.ooxml.strict.lexical import check_letters, check_text
 from addin.workbook.ooxml.strict.rich_values import formatted_numbers
 from addin.workbook.ooxml.styles import Styles
-from addin.workbook.ooxml.tables import Table, table_in
+from addin.workbook.ooxml.tables import Table, rewrite_columns, table_in
 from addin.workbook.ooxml.xmlpart import xml_bytes
 
 WORKSHEET = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"
@@ -60,6 +60,7 @@ class Book:
         self._sheets: dict[str, Sheet] = {}
         self._calling: dict[str, frozenset[str]] = {}
         self._is_changed = False
+        self._changed_tables: set[str] = set()
 
     @property
     def sheet_names(self) -> list[str]:
@@ -180,6 +181,7 @@ class Book:
     def rewrite_formulas(self, namespace: str, mend: Callable[[str], str]) -> list[tuple[str, Spot]]:
         """Replace every formula on the sheets with calls of ours, and every name; the cells whose formula changed."""
         self.rewrite_names(mend)
+        self.rewrite_columns(lambda _, text: mend(text))
         changed = []
         for sheet in self.sheets_with_calls(namespace):
             sheet.rewrite_rules(mend)
@@ -220,13 +222,27 @@ class Book:
     @cached_property
     def tables(self) -> dict[str, Table]:
         """The tables by their name in lower case."""
-        found = (
-            table_in(self.package.xml(part), name, part)
+        found = (table_in(root, name, part) for part, (name, root) in self._tables.items())
+        return {table.name.casefold(): table for table in found if table is not None}
+
+    @cached_property
+    def _tables(self) -> dict[str, tuple[str, etree._Element]]:
+        """The parts of the tables, each with its sheet and its root."""
+        return {
+            part: (name, self.package.xml(part))
             for name, sheet in self._parts.items()
             for _, kind, part in self.package.related(sheet)
             if kind.endswith("/table") and part in self.package
-        )
-        return {table.name.casefold(): table for table in found if table is not None}
+        }
+
+    def rewrite_columns(self, mend: Callable[[str, str], str]) -> None:
+        """Replace the formulas that tables put into new rows by what `mend` makes of a sheet and one of its formulas.
+
+        An empty one is dropped.
+        """
+        for part, (name, root) in self._tables.items():
+            if rewrite_columns(root, partial(mend, name)):
+                self._changed_tables.add(part)
 
     @property
     def counts_from_1904(self) -> bool:
@@ -291,6 +307,7 @@ class Book:
     def changed_parts(self) -> dict[str, bytes]:
         """The bytes of every part that was written to."""
         parts = {sheet.part: sheet.content() for sheet in self._sheets.values() if sheet.is_changed}
+        parts |= {part: xml_bytes(self._tables[part][1]) for part in self._changed_tables}
         if self._is_changed:
             parts[self._part] = xml_bytes(self._workbook)
         if self.styles is not None and (styles := self.styles.content) is not None:

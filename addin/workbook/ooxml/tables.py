@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,3 +61,23 @@ def table_in(root: Any, sheet: str, part: str) -> Table | None:
         whole_number(root.get("headerRowCount"), part, "number of header rows", 1),
         whole_number(root.get("totalsRowCount"), part, "number of total rows"),
     )
+
+
+def rewrite_columns(root: Any, mend: Callable[[str], str]) -> bool:
+    """Replace the formulas of a table's columns by what `mend` makes of them; whether there is another one now.
+
+    An empty formula is dropped: new rows then get none.
+    """
+    is_changed = False
+    for column in root.iter(f"{{{MAIN}}}tableColumn"):
+        for kind in ("calculatedColumnFormula", "totalsRowFormula"):
+            element = column.find(f"{{{MAIN}}}{kind}")
+            if element is None or not element.text or (mended := mend(element.text)) == element.text:
+                continue
+            is_changed = True
+            element.text = mended
+            if not mended:
+                column.remove(element)
+                if kind == "totalsRowFormula":
+                    column.attrib.pop("totalsRowFunction", "")
+    return is_changed

@@ -10,7 +10,7 @@ from openpyxl.workbook.defined_name import DefinedName
 from xlsxwriter import Workbook
 
 from addin.excel.manifest import ADDIN_ID
-from addin.workbook.freeze import freeze_book
+from addin.workbook.freeze import freeze, freeze_book
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
@@ -181,3 +181,30 @@ def _add_our_pane(book: Path) -> None:
     with zipfile.ZipFile(book, "w") as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
+
+
+async def test_a_table_puts_no_call_into_its_new_rows(service: EmbeddedService, tmp_path: Path):
+    with Workbook(tmp_path / "book.xlsx") as book:
+        sheet = book.add_worksheet("Sheet1")
+        sheet.write_dynamic_array_formula("F1:F2", '=_xldudf_DS_SIGNAL({"us-cpi";"us-10y"})')
+        columns = [
+            {"header": "Slug"},
+            {"header": "Live", "formula": "=DS.SIGNAL([@Slug])", "total_function": "max"},
+            {"header": "Twice", "formula": "=[@Live]*2"},
+            {"header": "Of all", "formula": "=[@Live]/SUM(_xlfn.ANCHORARRAY($F$1))"},
+            {"header": "Own total", "total_function": '=_xldudf_DS_SIGNAL("us-cpi")*2'},
+        ]
+        sheet.add_table("A1:E4", {"columns": columns, "data": [["us-cpi"], ["us-10y"]], "total_row": True})
+    async with AsyncClient(service.url, service.key) as client:
+        await refresh_book(Session(client), tmp_path / "book.xlsx", tmp_path / "book.xlsx")
+        await freeze(tmp_path / "book.xlsx", tmp_path / "out.xlsx", ask=Session(client).answer)
+    live, frozen = (
+        {each.name: each for each in openpyxl.load_workbook(path)["Sheet1"].tables["Table1"].tableColumns}
+        for path in (tmp_path / "book.xlsx", tmp_path / "out.xlsx")
+    )
+    assert live["Live"].calculatedColumnFormula.attr_text == "_xldudf_DS_SIGNAL([[#This Row],Slug])"
+    assert frozen["Live"].calculatedColumnFormula is None
+    assert frozen["Live"].totalsRowFunction == "max"
+    assert (frozen["Own total"].totalsRowFunction, frozen["Own total"].totalsRowFormula) == (None, None)
+    assert "#This Row" in frozen["Twice"].calculatedColumnFormula.attr_text
+    assert "$F$1:$F$2" in frozen["Of all"].calculatedColumnFormula.attr_text
