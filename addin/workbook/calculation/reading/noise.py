@@ -79,7 +79,9 @@ DIFFERENCES = {"ds.-": "-", "ds.+": "+"}
 """How differences and sums stand in a tree whose residue may decide, with their operators."""
 _MARK, _FINE_MARK, _DIGITS_MARK, _RESIDUE_MARK, _VARIABLE = "\x02", "\x03", "\x04", "\x05", "ds_n"
 _MARKS = re.compile(f"([{_MARK}{_FINE_MARK}{_DIGITS_MARK}{_RESIDUE_MARK}])")
-_IN_15_DIGITS = f"IFERROR(ROUND({_VARIABLE},14-INT(LOG10(ABS({_VARIABLE})))),{_VARIABLE})"
+_IN_15_DIGITS = (
+    f"IF(ISNUMBER({_VARIABLE}),IFERROR(ROUND({_VARIABLE},14-INT(LOG10(ABS({_VARIABLE})))),{_VARIABLE}),{_VARIABLE})"
+)
 _WITHOUT_RESIDUE = f"IF(ABS({_VARIABLE})<=1E-14*ABS(ds_b),0,{_VARIABLE})"
 _ROUNDED = "LET(ds_r,ROUND(ds_n,11-INT(LOG10(ABS(ds_n)))),IFERROR(IF(ABS(ds_r-ds_n)<=1E-13*ABS(ds_n),ds_r,ds_n),ds_n))"
 """What a result is if it hardly differs from a number of twelve digits, as a key or a limit mostly is."""

@@ -98,6 +98,9 @@ async def test_what_rounding_left_of_a_difference_decides_on_nothing(
         ("F2/(F2-F1+B1)", 2),
         ("IF((F1+B1)-10=0,1,2)", 1),
         ("1/(1-1/2-1/4+B1)", 4),
+        ("_xlfn.SWITCH(TRUE,F1+B1>15,1,F1+B1>5,2,3)", 2),
+        ("_xlfn.SWITCH(AND(F1+B1>5,F2>F1),FALSE,1,2)", 2),
+        ('_xlfn.SWITCH(LEFT(F1+B1,2),"10",1,2)', 1),
     ],
 )
 async def test_other_numbers_are_cut_off_and_compared(service: EmbeddedService, tmp_path: Path, formula: str, value):
