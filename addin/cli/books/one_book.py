@@ -115,9 +115,10 @@ def print_cost(cost: BookCost, book: Path) -> None:
         table.add_row(*names, f"{formulas:,}", requests.range_text())
     console.print(table)
     left = "" if cost.remaining is None else f", {cost.remaining:,} left this month"
+    resting = f"; {counted(len(cost.guessed), 'call')} more rest on answers" if cost.guessed else ""
     total = Text(f"{printable(book.name)}: {cost.cost}", style="bold")
     total.append(
-        f"{left}; {cost.fresh_cells:,} of {cost.cells:,} formulas are fresh already. "
+        f"{left}; {cost.fresh_cells:,} of {cost.cells:,} formulas are fresh already{resting}. "
         "Formulas that share data share its requests.",
         style="not bold",
     )

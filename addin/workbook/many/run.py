@@ -8,7 +8,7 @@ from pathlib import Path
 
 from addin.errors import AddinError
 from addin.workbook.refresh.refresh import TooFewRequestsError, book_cost
-from addin.workbook.refresh.report import BookCost, Refreshed
+from addin.workbook.refresh.report import BookCost, Refreshed, open_cost
 from dataservice.client import Cost
 from udfs import Call, Session
 
@@ -71,7 +71,9 @@ async def books_cost(
     possible = [call for cost in found.books.values() for call in cost.possible]
     most = (await session.cost([*calls, *possible])).cost if possible else least
     is_open = any(cost.is_open for cost in found.books.values())
-    found.cost = replace(least, at_most=None if is_open else most.at_most)
+    guessed = [call for cost in found.books.values() for call in cost.guessed]
+    usual = (await session.cost([*calls, *guessed])).cost.usual if is_open else None
+    found.cost = open_cost(least, usual) if is_open else replace(least, at_most=most.at_most)
     quota = session.client.quota_now
     found.remaining = quota.remaining if quota else None
     return found

@@ -1,7 +1,7 @@
 """What a refresh of a book would spend, from the answers that are known now; never less than it spends in the end.
 
 Where an answer that is not known yet decides whether a call is made, the cost is a range. Where it decides on the
-arguments of a call, nobody knows the upper end.
+arguments of a call, nobody knows the upper end; the likely cost is then that of the arguments that the book shows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from addin.workbook.ooxml.book import Book
 from addin.workbook.refresh.book_dates import cells_shown, given
 from addin.workbook.refresh.dependencies import CellNote, OurCell
 from addin.workbook.refresh.plan import Plan, arguments
-from addin.workbook.refresh.report import BookCost
+from addin.workbook.refresh.report import BookCost, open_cost
 from addin.workbook.refresh.spill import shows
 from addin.workbook.refresh.worked_out import Working, free_answers
 from udfs import Call, Session
@@ -30,6 +30,8 @@ class _Calls:
     certain: list[tuple[str, Call]] = field(default_factory=list)
     """Each with its sheet."""
     possible: list[Call] = field(default_factory=list)
+    guessed: list[Call] = field(default_factory=list)
+    """Calls with arguments that the book shows now, and that a refresh may replace: it likely makes them."""
     has_unknown: bool = False
     """Whether there may be calls that nobody can name yet."""
 
@@ -45,6 +47,7 @@ async def cost_of(
     certain = [call for _, call in found.certain]
     least = await session.cost(certain)
     most = (await session.cost([*certain, *found.possible])).cost if found.possible else least.cost
+    usual = (await session.cost([*certain, *found.guessed])).cost.usual if found.has_unknown else None
     groups: dict[tuple[str, str], list[Call]] = {}
     for sheet, call in found.certain:
         groups.setdefault((sheet, call.function_id), []).append(call)
@@ -52,7 +55,7 @@ async def cost_of(
     by_function = {group: (len(members), (await session.cost(members)).cost) for group, members in wanted.items()}
     quota = session.client.quota_now
     return BookCost(
-        cost=replace(least.cost, at_most=None if found.has_unknown else most.at_most),
+        cost=open_cost(least.cost, usual) if found.has_unknown else replace(least.cost, at_most=most.at_most),
         remaining=quota.remaining if quota else None,
         cells=len(found.certain),
         fresh_cells=least.fresh_calls,
@@ -60,6 +63,7 @@ async def cost_of(
         skipped=skipped,
         calls=certain,
         possible=found.possible,
+        guessed=found.guessed,
         is_open=found.has_unknown,
     )
 
@@ -77,6 +81,7 @@ async def _found(
             if cell.place in planned and not rests:
                 found.certain.append((cell.sheet, planned[cell.place][1]))
             elif cell.place in planned:
+                found.guessed.append(planned[cell.place][1])
                 found.has_unknown = True
             if rests:
                 unsettled.add(cell.place)
@@ -121,6 +126,8 @@ async def _add_formulas(
         calls = [(place[0], call) for call in by_place.get(place, ())]
         if place not in moving:
             found.certain += calls
+        else:
+            found.guessed += [call for _, call in calls]
         if formula.shape.calls_ours and (place in moving or place in waiting):
             _add_possible(book, formula, found, is_moving=place in moving)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import product
 
 from addin.formulas import Area, Named, ParsedCall, Spill, Unworkable, references
 from addin.formulas.shown_cells import CellReference
@@ -21,6 +22,10 @@ NO_VALUE_YET = (
     "is a formula that has no value in the file yet: save the book once in Excel or Calc, or use --engine libreoffice"
 )
 """Why a call is not computed whose argument nobody has calculated."""
+
+
+MOST_LEFT_OUT = 200_000
+"""Cells of tables without values that are looked at in a book: a file can name areas of billions in a few bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,7 @@ class Dependencies:
         self._areas: dict[tuple[str, Area], frozenset[Place]] = {}
         self._owners: dict[Place, Place] = {}
         self._owned: dict[str, CellIndex] = {}
+        self._room = MOST_LEFT_OUT
         self._behind = cache(lambda name, sheet: tuple(book.areas_behind(name, sheet)))
         for cell in cells:
             self.own(cell)
@@ -88,9 +94,21 @@ class Dependencies:
     def own(self, cell: OurCell) -> None:
         """Count a cell, and the area it fills, as ours."""
         owned = self._owned.setdefault(cell.sheet, CellIndex())
-        for spot in self._book.sheet(cell.sheet).spots_in(cell.formula.area):
+        for spot in self._spots(cell):
             self._owners[cell.sheet, spot] = cell.place
             owned.add(spot)
+
+    def _spots(self, cell: OurCell) -> Iterable[Spot]:
+        """The cells that a formula fills, also those that the file leaves out because they have no values yet."""
+        area = cell.formula.area
+        there = list(self._book.sheet(cell.sheet).spots_in(area))
+        rows = range(area.first_row, area.last_row + 1)
+        columns = range(area.first_column, area.last_column + 1)
+        size = len(rows) * len(columns)
+        if len(there) == size or size > self._room:
+            return there
+        self._room -= size
+        return product(rows, columns)
 
     def of(self, cell: OurCell) -> set[Place]:
         """The places of our cells to which the arguments of `cell` refer.

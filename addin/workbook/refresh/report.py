@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -33,6 +33,8 @@ class BookCost:
     """The calls that a refresh certainly makes, for a cost of several books together."""
     possible: Sequence[Call] = ()
     """Calls that it may make as well; an answer that is not known yet decides."""
+    guessed: Sequence[Call] = ()
+    """Calls that it likely makes: their arguments rest on answers, and are those that the book shows now."""
     is_open: bool = False
     """Whether there may be further calls, whose arguments are not known yet."""
 
@@ -45,6 +47,12 @@ class BookCost:
     def requests(self) -> int:
         """The highest number of requests where there is one, else the lowest."""
         return self.cost.number
+
+
+def open_cost(least: Cost, usual: int | None) -> Cost:
+    """The cost of calls of which not all are known: at least `least`, likely `usual`."""
+    likely = least.usual if usual is None else max(usual, least.usual or 0)
+    return replace(least, at_most=None, likely=likely)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +92,7 @@ class Refreshed:
     changed: set[Place] = field(default_factory=set)
     """All cells that show something new, those that spills fill too."""
     resized: bool = False
-    """Whether a spill changed its size."""
+    """Whether a spill changed its size, or filled cells that were not there."""
     blocked: bool = False
     """Whether a spill had no room."""
     requests: int = 0

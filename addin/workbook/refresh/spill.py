@@ -22,6 +22,7 @@ class Spilled:
 
     changed: frozenset[Spot] = frozenset()
     resized: bool = False
+    """Whether it fills other cells than before, or some that were not there."""
     blocked: bool = False
     note: str = ""
 
@@ -37,11 +38,18 @@ def spill(book: Book, cell: FormulaCell, result: Scalar | Grid) -> Spilled:
     old = cell.formula.area
     if blocked := what_blocks(book, cell.sheet, cell.formula, area):
         return Spilled(blocked=True, note=blocked)
+    known = _count(sheet, area)
     changed = frozenset(_write(book, sheet, cell.spot, rows, old))
-    resized = cell.formula.is_array and area != old
-    if resized:
+    if cell.formula.is_array and area != old:
         sheet.resize(cell.spot, area)
+    # A program that writes files may have left out the cells of a table that it has no values for.
+    resized = cell.formula.is_array and (area != old or _count(sheet, area) > known)
     return Spilled(changed, resized, note=note)
+
+
+def _count(sheet: Sheet, area: Area) -> int:
+    """The number of cells that there are inside an area."""
+    return sum(1 for _ in sheet.spots_in(area))
 
 
 def shows(book: Book, cell: FormulaCell, result: Scalar | Grid) -> bool:

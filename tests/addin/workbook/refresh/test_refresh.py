@@ -8,6 +8,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+from addin.workbook.many.run import books_cost
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.refresh.refresh import TooFewRequestsError, book_cost, refresh_book
 from dataservice.client import AsyncClient
@@ -109,6 +110,39 @@ async def test_a_second_refresh_within_fifteen_minutes_costs_nothing(service: Em
         cost = await book_cost(session, book)
         assert (cost.requests, cost.fresh_cells, cost.cells) == (0, 2, 2)
     assert service.running.request_count == 2
+
+
+async def test_what_refers_to_a_table_that_never_had_values_gets_its_own_at_the_first_refresh(
+    service: EmbeddedService, tmp_path: Path
+):
+    table = ("A1:A4", '=_xldudf_DS_SIGNALS(,,"slug",3)')
+    cells = {"A1": table, "B2": '=_xldudf_DS_SIGNAL(A2,"slug")', "B4": '=_xldudf_DS_SIGNAL(A4,"slug")'}
+    book = make_book(tmp_path / "book.xlsx", {**cells, "C1": "=COUNTA(A2:A4)", "D1": '=A3&"!"', "E1": "=A3"})
+    async with _session(service) as session:
+        assert (await book_cost(session, book)).is_open, "which signals are asked for is not known yet"
+        report = await refresh_book(session, book, book)
+        assert report.errors == report.skipped == []
+        again = await refresh_book(session, book, book)
+    slugs = values(book, "Sheet1", "A2", "A3", "A4")
+    assert values(book, "Sheet1", "B2", "B4", "C1", "D1") == [slugs[0], slugs[2], 3, f"{slugs[1]}!"]
+    assert values(book, "Sheet1", "E1") == [slugs[1]]
+    assert len(again.written) == 0
+
+
+async def test_what_rests_on_answers_is_likely_asked_with_the_values_that_the_book_shows(
+    service: EmbeddedService, tmp_path: Path
+):
+    table = ("A1:A4", '=_xldudf_DS_SIGNALS(,,"slug",3)')
+    cells = {"A1": table, **{f"B{row}": f"=_xldudf_DS_SPARK(A{row})" for row in (2, 3, 4)}}
+    book = make_book(tmp_path / "book.xlsx", cells)
+    async with _session(service) as session:
+        await refresh_book(session, book, book)
+    spent = service.running.request_count
+    async with _session(service) as one_that_knows_nothing:
+        cost = await book_cost(one_that_knows_nothing, book)
+        several = await books_cost(one_that_knows_nothing, [book])
+    assert (spent, str(cost.cost), str(several.cost)) == (4, *2 * ["at least 1 request, likely 4"])
+    assert (cost.cells, len(cost.guessed)) == (1, 3)
 
 
 async def test_a_refresh_that_the_quota_cannot_finish_is_refused_before_the_first_request(
