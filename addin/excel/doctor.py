@@ -49,11 +49,12 @@ async def examine(
     `distrust` returns why the system does not trust our certificates, or None if it does.
     """
     findings = [_versions(), _address(settings), _key(settings), _cache(settings), *await _redis(settings)]
-    if settings.public_url is None:  # else the certificate is that of the public address
-        findings += _certificate(own, now, distrust)
     # No proxy leads to this machine.
     async with httpx.AsyncClient(timeout=TIMEOUT_S, verify=_trusting(own), trust_env=False) as http:
-        findings.append(await _backend(settings, http))
+        backend = await _backend(settings, http)
+    if settings.public_url is None:  # else the certificate is that of the public address
+        findings += _certificate(own, now, distrust, is_plain=backend.state is State.WARNING)
+    findings.append(backend)
     if settings.public_url is None:
         findings.append(Finding("web", State.GOOD, LOCAL_NETWORK))
     if settings.url:
@@ -114,12 +115,16 @@ async def _redis(settings: Settings) -> list[Finding]:
     return [Finding("redis", State.GOOD, place)]
 
 
-def _certificate(own: Certificates, now: dt.datetime, distrust: Distrust) -> Iterator[Finding]:
+def _certificate(own: Certificates, now: dt.datetime, distrust: Distrust, *, is_plain: bool) -> Iterator[Finding]:
     """The certificate for localhost, whether others can read its key, and whether the system trusts it.
 
-    With a certificate that Excel and browsers do not trust, the pane stays empty.
+    With a certificate that Excel and browsers do not trust, the pane stays empty. A backend over plain HTTP needs none.
     """
     ends = own.ends()
+    if ends is None and is_plain:
+        advice = "for Excel, make one with: addin certs install"
+        yield Finding("certificate", State.WARNING, "there is none for localhost; Calc needs none", advice)
+        return
     if ends is None:
         yield Finding("certificate", State.BROKEN, "there is none for localhost", "make one with: addin certs install")
         return

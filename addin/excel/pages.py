@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 import orjson
 from anyio import to_thread
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from addin.config.settings import Settings
@@ -52,6 +52,7 @@ def routes(settings: Settings) -> list[BaseRoute]:
     }
     return [
         *(Route(path, _made(path, make, settings)) for path, make in made.items()),
+        Route("/", _start),
         Route("/help/{function}", _help(namespace)),
         assets.route(),
         *(Route(f"/{name}", _file(path)) for name, path in _static_files().items()),
@@ -69,6 +70,12 @@ def _made(path: str, make: Callable[[str], str | bytes], settings: Settings) -> 
         return await static_answer(request, content(base.rstrip("/")), PurePosixPath(path).suffix or ".html", headers)
 
     return endpoint
+
+
+async def _start(request: Request) -> Response:
+    """Lead who opens the backend's bare address to the page for people: the sheet where it is served, else the pane."""
+    served = {getattr(route, "path", "") for route in request.app.routes}
+    return RedirectResponse("sheet" if "/sheet" in served else "taskpane.html")
 
 
 def _help(namespace: str) -> Endpoint:

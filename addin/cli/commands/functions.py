@@ -93,12 +93,11 @@ def _print_list(described: list[dict[str, Any]]) -> None:
     table = plain_table(show_header=True)
     table.add_column("function", no_wrap=True, style="cyan")
     table.add_column("gives")
-    group = None
-    for function in described:
-        if function["group"] != group:
-            group = function["group"]
-            table.add_row(f"[bold]{group}[/bold]", "")
-        table.add_row(f"  {function['id']}", function["summary"])
+    for group in dict.fromkeys(function["group"] for function in described):
+        table.add_row(f"[bold]{group}[/bold]", "")
+        for function in described:
+            if function["group"] == group:
+                table.add_row(f"  {function['id']}", function["summary"])
     Console().print(table)
 
 

@@ -56,6 +56,8 @@ def test_a_program_also_runs_as_a_module(package: str):
 
 
 def test_functions_are_listed_and_explained():
+    lines = [line for line in addin("functions").stdout.splitlines() if not line.startswith(" ")]
+    assert lines[1:] == sorted(set(lines[1:]), key=lines.index), "each group stands once, with all of its functions"
     assert "SIGNAL_HISTORY" in addin("functions").stdout
     explained = addin("functions", "ds.signal").stdout
     assert explained.startswith("SIGNAL(slug, [field]")

@@ -81,7 +81,9 @@ async def test_a_backend_without_tls_is_good_for_calc_and_told_for_excel(service
     settings = Settings(url=service.url, port=int(listener.url.rpartition(":")[2]), cache_dir=tmp_path / "cache")
     with running(create_app(settings), listener):
         backend = (await links(settings, own))["backend"]
+        missed = (await links(settings, Certificates(tmp_path / "none")))["certificate"]
     assert (backend.state, "Calc reaches it" in backend.text) == (State.WARNING, True)
+    assert (missed.state, missed.advice) == (State.WARNING, "for Excel, make one with: addin certs install")
 
 
 async def test_a_certificate_that_the_system_does_not_trust_is_told(own):

@@ -40,10 +40,15 @@ def test_a_page_that_has_not_changed_is_not_sent_again(sample_backend, path):
 
 
 @pytest.mark.parametrize(
-    "path", ["/help/NOPE", "/icons/nope.png", "/icons/..", "/types.d.ts", "/functions/result_cache.js"]
+    "path", ["/help/NOPE", "/icons/nope.png", "/icons/..%2F..", "/types.d.ts", "/functions/result_cache.js"]
 )
 def test_what_is_not_a_page_is_not_served(sample_backend, path):
     assert sample_backend.http.get(path).status_code == 404
+
+
+def test_the_bare_address_leads_to_the_page_for_people(sample_backend):
+    led = sample_backend.http.get("/")
+    assert (led.status_code, led.headers["location"]) == (307, "taskpane.html")
 
 
 def test_excel_on_the_web_may_read_the_functions_and_nothing_that_holds_data(sample_backend):

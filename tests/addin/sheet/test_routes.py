@@ -27,6 +27,12 @@ def test_a_backend_serves_no_sheet_unless_a_setting_says_so(backend):
     assert "/sheet" in {route.path for route in allowed}
 
 
+def test_the_bare_address_leads_to_the_sheet_where_it_is_served(service, tmp_path):
+    with sheet_server(service, tmp_path) as url, httpx.Client(base_url=url, trust_env=False) as http:
+        assert http.get("/").headers["location"] == "sheet"
+        assert http.get("/", follow_redirects=True).headers["content-type"].startswith("text/html")
+
+
 def test_only_the_page_itself_may_make_functions_from_text(service, tmp_path):
     with sheet_server(service, tmp_path) as url, httpx.Client(base_url=url, trust_env=False) as http:
         paths = ["/sheet", "/taskpane.html", "/help", "/functions.js", "/sheet/main.js", "/sheet/book", "/status"]
