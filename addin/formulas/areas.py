@@ -15,6 +15,9 @@ MAX_ROW, MAX_COLUMN = 1_048_576, 16_384
 
 _PARTS = re.compile(rf"(?P<sheet>{SHEET})?(?P<cells>.*)", re.DOTALL)
 _ONE_CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})")
+_PAIR = re.compile(
+    rf"({SHEET})?(\$?[A-Za-z]{{1,3}})?(\$?[0-9]{{1,7}})?:(\$?[A-Za-z]{{1,3}})?(\$?[0-9]{{1,7}})?", re.DOTALL
+)
 _CORNER = re.compile(r"\$?([A-Za-z]{1,3})?\$?([0-9]{1,7})?")
 
 
@@ -86,6 +89,23 @@ def area_of(reference: str) -> Area | None:
     if rows[0] < 1 or rows[1] > MAX_ROW or columns[1] > MAX_COLUMN:
         return None
     return Area(rows[0], columns[0], rows[1], columns[1], sheet or None)
+
+
+@lru_cache(maxsize=10_000)
+def in_order(reference: str) -> str:
+    """A reference with its first cell above and left of its last one, as some engines need it.
+
+    >>> in_order("A9:A1"), in_order("'x y'!$C$1:A9"), in_order("B:A"), in_order("A1:B2"), in_order("C3")
+    ('A1:A9', "'x y'!A1:$C9", 'A:B', 'A1:B2', 'C3')
+    """
+    if (pair := _PAIR.fullmatch(reference)) is None:
+        return reference
+    sheet, left, top, right, bottom = pair.groups("")
+    if left and right and column_number(left.strip("$")) > column_number(right.strip("$")):
+        left, right = right, left
+    if top and bottom and int(top.strip("$")) > int(bottom.strip("$")):
+        top, bottom = bottom, top
+    return f"{sheet}{left}{top}:{right}{bottom}"
 
 
 def _ends(one: re.Match[str], other: re.Match[str], last: int) -> Iterator[tuple[re.Match[str], int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from addin.formulas.areas import Area, area_of
+from addin.formulas.areas import Area, area_of, in_order
 from addin.formulas.lexer import BRACKETS, PLACEHOLDER, REFERENCE, TEXT
 
 _CALLED = r"[A-Za-z][\w.]*\("
@@ -13,7 +13,7 @@ _SHAPE = re.compile(rf"(?P<text>{TEXT}|{BRACKETS}|{_CALLED})|(?<![\w.\]$!\\:])(?
 
 
 def shape_of(formula: str) -> tuple[str, list[str]]:
-    """The formula with a `PLACEHOLDER` for each reference, and the references.
+    """The formula with a `PLACEHOLDER` for each reference, and the references, each from its first cell on.
 
     >>> shape_of("SUM(A1:B2)*LOG10(x!C3)")
     ('SUM(\\x00)*LOG10(\\x00)', ['A1:B2', 'x!C3'])
@@ -27,7 +27,7 @@ def shape_of(formula: str) -> tuple[str, list[str]]:
             continue
         parts[at - 1] = ""
         if area_of(reference) is not None:
-            found.append(reference)
+            found.append(in_order(reference) if ":" in reference else reference)
             parts[at] = PLACEHOLDER
     return "".join(parts), found
 

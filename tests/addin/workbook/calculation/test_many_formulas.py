@@ -8,6 +8,7 @@ from xlsxwriter import Workbook
 
 from addin.workbook.calculation.engine.process import EngineProcess, Kind
 from addin.workbook.calculation.proving.jumping import JUMPS
+from addin.workbook.calculation.simple_stage import FEW
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.refresh.report import Refreshed
 from dataservice.client import AsyncClient
@@ -88,3 +89,21 @@ async def test_a_jump_is_found_among_many_formulas(service: EmbeddedService, tmp
     }
     [now, shown] = values(tmp_path / "book.xlsx", "Sheet1", "A1", "B6")
     assert shown == pytest.approx(9**1.5 + now)
+
+
+@pytest.mark.parametrize("area", ["C9:C2", "$C$9:C2", "D9:C2", "C9:D2", "Sheet1!C9:C2", "D:C", "$9:2"])
+async def test_a_range_that_is_named_from_its_last_cell_on_is_the_same_as_any(
+    service: EmbeddedService, tmp_path: Path, area: str
+):
+    with Workbook(tmp_path / "book.xlsx") as book:
+        sheet = book.add_worksheet("Sheet1")
+        sheet.write_formula("A1", '=_xldudf_DS_SIGNAL("us-cpi")', None, "")
+        sheet.write_column("C2", range(1, 9))
+        for row, name in enumerate(("SUM", "MAX", "COUNT", "AVERAGE"), 20):
+            sheet.write_formula(row, 5, f"={name}({area})+A$1*0", None, "")
+        for row in range(30, FEW + 30):
+            sheet.write_formula(row, 6, f"=A$1*{row}", None, "")
+    async with AsyncClient(service.url, service.key) as client:
+        report = await refresh_book(Session(client), tmp_path / "book.xlsx", tmp_path / "book.xlsx")
+    assert report.unproven == []
+    assert values(tmp_path / "book.xlsx", "Sheet1", "F21", "F22", "F23", "F24") == [36, 8, 8, 4.5]
