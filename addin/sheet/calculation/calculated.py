@@ -26,7 +26,7 @@ from addin.workbook.ooxml.positions import address, spot_of
 from udfs.cells import Scalar, serial
 from udfs.errors import CellError
 
-ONE_FOR_SEVERAL = "a function in it takes one value, and Excel may give it several, one after the other"
+ONE_FOR_SEVERAL = "it came to #VALUE!: an argument does not fit, or Excel gives a function several values in turn"
 RESTS = "it rests on a cell whose value is not proven"
 
 _ENLARGING = frozenset({"AVERAGEIF", "SUMIF"})
@@ -104,6 +104,7 @@ def _worked_out(
                 each,
                 {key: _as_call(asked[key]) for key in used.get(each.formula.place, ()) if key in asked},
                 is_whole=wanted.is_whole,
+                is_told=any(_is_wrong(wanted.answers.get(key, [])) for key in used.get(each.formula.place, ())),
             )
             for each in results
         }
@@ -134,7 +135,12 @@ def _alone(wanted: ToCalculate, formula: BookFormula) -> ToCalculate:
     return ToCalculate(sheets, wanted.now, wanted.offset_s, wanted.answers)
 
 
-def _result(result: Result, asks: dict[str, list[Any]], *, is_whole: bool) -> Calculated:
+def _is_wrong(answer: list[list[Value]]) -> bool:
+    """Return whether a call of ours was itself wrong, so that #VALUE! is what the formula comes to."""
+    return any(isinstance(value, Shown) and value.error == "#VALUE!" for row in answer for value in row)
+
+
+def _result(result: Result, asks: dict[str, list[Any]], *, is_whole: bool, is_told: bool) -> Calculated:
     if asks:
         return Calculated(asks=asks)
     if not is_whole and _looks_further(result):
@@ -145,7 +151,7 @@ def _result(result: Result, asks: dict[str, list[Any]], *, is_whole: bool) -> Ca
         is_inherited = result.unproven in (RESTS_ON_UNPROVEN, FINDS_UNPROVEN)
         return Calculated(unproven=RESTS if is_inherited else result.unproven)
     rows = result.rows if result.formula.is_array else [[result.value]]
-    if result.formula.is_array and _is_refused(rows):
+    if result.formula.is_array and not is_told and _is_refused(rows):
         return Calculated(unproven=ONE_FOR_SEVERAL)
     return Calculated([[_to_page(value) for value in row] for row in rows])
 

@@ -12,6 +12,9 @@ const OPEN = [LOADING.code, WORKING.code];
 /** Errors that the component does not know. */
 const ERRORS = [...OPEN, "#VALUE!", "#NUM!", "#REF!", "#NULL!", "#CALC!", "#NAME?"];
 
+/** Errors that Excel has in cells with text and numbers; the component's own are others. */
+const EXCELS = ["#VALUE!", "#N/A", "#REF!", "#DIV/0!", "#NUM!", "#NAME?", "#NULL!"];
+
 const PART_FAILED = "this part of the range failed; enter its formula alone to see why";
 
 /** Text of this form would become a link, whose label may be a formula; the service means text. */
@@ -118,7 +121,8 @@ function rowsOf(argument) {
 function plain(cell) {
   const value = cell?.value ?? null;
   if (typeof value !== "string" || OPEN.includes(value) || !o_spreadsheet.helpers.isEvaluationError(value)) return value;
-  return value === "#VALUE!" ? value : "#N/A";
+  const code = value.replace(/^#REF$/, "#REF!");
+  return EXCELS.includes(code) ? code : "#N/A";
 }
 
 /** @param {unknown} value */

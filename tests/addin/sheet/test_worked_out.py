@@ -265,3 +265,19 @@ def test_names_given_in_the_page_are_worked_out_and_a_copy_has_their_cells(blank
     blank.download(tmp_path / "copy.xlsx")
     sheet = openpyxl.load_workbook(tmp_path / "copy.xlsx")["Sheet1"]
     assert [sheet["C1"].value, sheet["C2"].value] == ["=SUM(A1:A3)", "=LARGE(A1:A3,2)"]
+
+
+def test_an_error_says_why_also_where_a_call_stands_inside_a_formula(blank):
+    blank.put({"A1": '=ROUND(DS.SIGNAL("us-cpii"),1)', "A2": '=IF(DS.SIGNAL(B9)>1,"a","b")', "A3": "=ABS(1,2)"})
+    blank.put({"A4": '=VLOOKUP("x",B1:B3,1,FALSE)', "A5": "=DS.SIGNAL(B5)", "B5": "=1/0"})
+    reasons = {
+        "A1": "no signal 'us-cpii'; did you mean us-cpi?",
+        "A2": "slug is missing: ",
+        "A3": "Invalid number of arguments for the ABS function.",
+        "A4": "Did not find value 'x'",
+        "A5": "an argument is an error itself (#DIV/0!)",
+    }
+    for cell, reason in reasons.items():
+        assert blank.cell(cell)["message"].startswith(reason)
+    blank.put({"B9": "nope"})
+    assert blank.cell("A2")["message"].startswith("no signal 'nope'"), "another reason for the same error"

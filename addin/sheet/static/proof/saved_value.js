@@ -13,6 +13,9 @@ export const NOT_READ = "This formula cannot be read; most often a bracket, a qu
 /** How it begins where nobody here knows the function. */
 export const UNKNOWN = "Unknown function: ";
 
+/** How the component begins where a function has too few or too many arguments, which Excel does not take at all. */
+const WRONG_COUNT = "Invalid number of arguments";
+
 const INVISIBLE = "\u200b";
 const NO_ROOM = "Something is in the way of its values, or of those of a cell that it refers to: empty the cells that they would fill.";
 
@@ -61,4 +64,15 @@ export function cellOf(value) {
 /** Whether a formula is nothing but a text that reads like an error. @param {any} formula */
 export function isErrorText({ normalizedFormula, literalValues }) {
   return normalizedFormula === "=|S|" && o_spreadsheet.helpers.isEvaluationError(literalValues.strings[0]?.value);
+}
+
+/**
+ * Let an error without a reason say that of a call which failed so, or the component's, where that comes to the same one.
+ * @param {ComponentCell} cell @param {any} own @param {Failure[]} failed calls
+ */
+export function explain(cell, own, failed) {
+  if (cell.message || !o_spreadsheet.helpers.isEvaluationError(cell.value)) return;
+  const call = failed.find(({ code }) => code === cell.value);
+  const reason = String(call?.message ?? own?.message ?? "");
+  if (call || own?.value === cell.value || reason.startsWith(WRONG_COUNT)) cell.message = reason;
 }

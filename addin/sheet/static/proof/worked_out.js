@@ -7,7 +7,7 @@ import { contentOf } from "../component.js";
 import { placeOf, spilled, spillOf, textOf } from "./formula_text.js";
 import { hiddenFrom, hiddenRows, isSeenAlike, seesRows } from "./hidden_rows.js";
 import { isArithmetic, Kind, kindOf, look, together } from "./kinds.js";
-import { cellOf, cellsIn, cellsOf, isEqual, isErrorText, isUnproven, NOT_PROVEN, savedValue } from "./saved_value.js";
+import { cellOf, cellsIn, cellsOf, explain, isEqual, isErrorText, isUnproven, NOT_PROVEN, savedValue } from "./saved_value.js";
 
 /** @typedef {{ sheetId: string, col: number, row: number }} Position */
 /** @typedef {{ stored: SavedValue | SavedValue[][], base: string, isShown: boolean }} FileValue what the file holds for a formula, with which cells, and whether that is shown */
@@ -208,39 +208,45 @@ export class WorkedOut {
     const position = context.__originCellPosition;
     const cell = context.getters.getCell(position);
     const answers = {};
+    /** @type {Failure[]} */
+    const failed = [];
     let isWhole = false;
-    for (let at = key; ; at += ` ${digest(JSON.stringify(answers))}`) {
+    for (let at = key; ; at += ` ${digest(JSON.stringify([answers, failed]))}`) {
       const known = this.known.get(at) ?? (at === key ? this.#ahead(at) : undefined);
       if (known?.findsCells) {
         this.finding.add(cell.id);
         isWhole = true;
         at += ` ${this.state}`;
-        if (this.known.has(at)) return this.#shown(/** @type {Known} */ (this.known.get(at)), position, isOurs, run);
+        if (this.known.has(at)) return this.#shown(/** @type {Known} */ (this.known.get(at)), position, isOurs, run, failed);
       }
       if (known === undefined || known.findsCells) {
         this.wanted.set(placeOf(position), { key: at, formula, position, answers, isWhole });
         this.#flushSoon();
         return failure(WORKING);
       }
-      if (known.cells !== undefined) return this.#shown(known, position, isOurs, run);
-      if (!this.#answer(known.asks ?? [], answers, cell)) return failure(LOADING);
+      if (known.cells !== undefined) return this.#shown(known, position, isOurs, run, failed);
+      if (!this.#answer(known.asks ?? [], answers, failed, cell)) return failure(LOADING);
     }
   }
 
-  /** Answer calls of ours; whether all have an answer. @param {Ask[]} asks @param {Record<string, SavedValue[][]>} answers @param {any} cell */
-  #answer(asks, answers, cell) {
+  /**
+   * Answer calls of ours; whether all have an answer.
+   * @param {Ask[]} asks @param {Record<string, SavedValue[][]>} answers @param {Failure[]} failed those that failed are added @param {any} cell
+   */
+  #answer(asks, answers, failed, cell) {
     const user = { id: cell.id, content: contentOf(cell) };
     let isComplete = true;
     for (const { name, call: [id, ...values] } of asks) {
       const result = this.call(String(id), values, user, this.calls.hasValue);
       if (result === LOADING) isComplete = false;
       else answers[name] = isFailure(result) ? [[{ error: result.code }]] : result.map((row) => row.map(ofCall));
+      if (isFailure(result)) failed.push(result);
     }
     return isComplete;
   }
 
-  /** @param {Known} known @param {Position} position @param {boolean} isOurs @param {() => any} run */
-  #shown(known, position, isOurs, run) {
+  /** @param {Known} known @param {Position} position @param {boolean} isOurs @param {() => any} run @param {Failure[]} failed calls in it */
+  #shown(known, position, isOurs, run, failed) {
     let cells = /** @type {ComponentMatrix} */ (known.cells);
     if (!known.isFormatted) {
       this.calls.isPreviewing = isOurs;
@@ -250,6 +256,7 @@ export class WorkedOut {
       cells.forEach((column, col) => column.forEach((cell, row) => {
         const format = Array.isArray(own) ? own[col]?.[row]?.format : own?.format;
         if (typeof cell.value === "number" && format) cell.format = format;
+        explain(cell, own, failed);
       }));
       known.isFormatted = true;
     }
