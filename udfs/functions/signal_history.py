@@ -217,9 +217,10 @@ class _Asked:
 
     def _why_empty(self, found: Found, made: Series, window: Window) -> NoObservationsError:
         """That the window is empty, or all of it was left out, with what shows more."""
-        if not self.options.freq.is_raw and (part := only_a_part(found, made.starts, window.last)):
+        last = window.last_moment or window.last
+        if not self.options.freq.is_raw and (part := only_a_part(found, made.starts, last)):
             return part
-        error = no_observations(found, made.starts, window.last, is_newest=self.ending.is_newest)
+        error = no_observations(found, made.starts, last, is_newest=self.ending.is_newest)
         may_be_carried = self.options.fill is Fill.PREV and self.options.fillto is not FillTo.END
         hint = "; fillto=end carries it to the end" if may_be_carried and len(made.rows) else ""
         return NoObservationsError(f"{error}{hint}")

@@ -196,10 +196,11 @@ def nothing_in_common(columns: Sequence[Labelled], window: Window, options: Tabl
     if options.align is not Align.INTERSECT or len(Columns(found, options, ending, window.first).times):
         return None
     names = dict.fromkeys(each.slug for each in found)
+    span = span_of(window.first_moment or window.first, window.last_moment or window.last)
     if len(names) == 1:
-        return f"{found[0].slug} has no value{span_of(window.first, window.last)}"
+        return f"{found[0].slug} has no value{span}"
     what = "day" if options.freq.is_raw else "period"
-    said = f"{', '.join(names)} have no {what} in common{span_of(window.first, window.last)}"
+    said = f"{', '.join(names)} have no {what} in common{span}"
     rows = [each.rows for each in found]
     overlap = max(each.first_day for each in rows) <= min(each.last_day for each in rows)
     return f"{said}; freq=M, Q or Y brings them to common periods" if overlap and options.freq.is_raw else said

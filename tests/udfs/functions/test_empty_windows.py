@@ -96,3 +96,11 @@ async def test_nothing_is_carried_on_into_a_window_that_begins_after_today():
     session = canned(cpi=FIRSTS)
     said = await refused(session, "cpi", "2027-01-01", "2027-06-30", "freq=M; fill=prev; fillto=end")
     assert said == "cpi has no observations from 2027-01-01 to 2027-06-30; its last one is of 2026-08-01"
+
+
+async def test_a_time_of_day_that_cuts_the_only_day_is_told_with_its_time():
+    session = canned(close={f"2026-08-{day:02}T20:00:00Z": 1.0 * day for day in (12, 13, 14, 17, 18)})
+    said = await refused(session, "close", "2026-08-14", "2026-08-14T10:00")
+    assert said == (
+        "close has no observations from 2026-08-14 to 2026-08-14 10:00:00; the last one before is of 2026-08-13"
+    )
