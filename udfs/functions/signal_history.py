@@ -38,6 +38,7 @@ from udfs.timeseries.resample import Agg, Partial
 from udfs.timeseries.table import (
     COMMON_LOOKS,
     Labelled,
+    common_begin,
     history_table,
     joined_windows,
     nothing_in_common,
@@ -233,8 +234,10 @@ async def _results(
     shown = asked.options
     results = await gather([_column(*each, asked) for each in zip(columns, windows, strict=True)])
     count = windows[0].count
+    begin = common_begin(_found(results), shown, asked.ending)
     for _ in range(COMMON_LOOKS if count else 0):
-        common = windows_of_common_rows(windows, count or 0, _found(results), shown, asked.ending)
+        begin = begin or common_begin(_found(results), shown, asked.ending)
+        common = windows_of_common_rows(windows, count or 0, _found(results), shown, asked.ending, begin)
         if common is None:
             break
         windows = common
@@ -245,7 +248,7 @@ async def _results(
     counted = next((window for window in windows if window.count), windows[0])
     wider = window_to_fill(counted, _found(results), shown)
     further = None if wider is None else [replace(wider, lead=window.lead) for window in windows]
-    while further or (further := windows_to_share(windows, _found(results), shown, asked.ending)):
+    while further or (further := windows_to_share(windows, _found(results), shown, asked.ending, begin)):
         windows, further = further, None
         results = await gather([_looking_back(*each, asked) for each in zip(columns, results, windows, strict=True)])
     return list(results)

@@ -97,7 +97,7 @@ def series_of_table(
         place = int(np.searchsorted(rows.times, np.datetime64(starts, "us")))
         rows = known_only(rows[:place]).merged(rows[place:])
     needed = window.with_lead(rows, starts, rhythm)
-    is_whole = known.since == date.min and len(needed) == len(rows)
+    is_whole = len(needed) == len(rows) and len(known.observations) > 0 and begins_there(known, rhythm)
     step_days = _longest_step_days(observations, rhythm) if options.fill is Fill.PREV else 0
     return Series(slug, needed, starts, rhythm, steps, parts, is_whole=is_whole, longest_step_days=step_days)
 
@@ -157,10 +157,18 @@ class Columns:
             found.append(filled(source, self.times, self.options.fill))
         return found
 
-    @property
-    def has_enough_before(self) -> bool:
-        """Return whether transforms of common rows see as many of them as they need, or all there are."""
+    def has_enough_before(self, begin: datetime | None = None) -> bool:
+        """Return whether transforms of common rows see as many of them as they need, or all there are.
+
+        `begin` is the first row that all can share, where that is known already.
+        """
         if not len(self._window_times) or all(each.is_whole for each in self.series):
+            return True
+        if (
+            self.options.align is Align.INTERSECT
+            and self.options.sees_filled
+            and self.has_all_from(begin or self.begin)
+        ):
             return True
         places = [place for place, each in enumerate(self.series) if each.is_computed]
         if not all(self._correlates(place, self.series[place].steps) for place in places):
@@ -169,15 +177,45 @@ class Columns:
             return True
         return all(self._reaches(place, self.series[place]) for place in places)
 
+    @cached_property
+    def begin(self) -> datetime | None:
+        """The first row that all series can share: where the youngest of those that begin there does; None for none."""
+        firsts = [
+            rows.times[0].item()
+            for rows, each in zip(map(known_only, self.rows), self.series, strict=True)
+            if each.is_whole and len(rows)
+        ]
+        return max(firsts, default=None)
+
+    def has_all_from(self, begin: datetime | None) -> bool:
+        """Return whether every row from the first one on that all series can share is at hand."""
+        if begin is None:
+            return False
+        return all(
+            each.is_whole or (len(rows) > 0 and rows.times[0].item() <= begin)
+            for rows, each in zip(map(known_only, self.rows), self.series, strict=True)
+        )
+
     def _correlates(self, place: int, steps: Steps) -> bool:
         """Return whether before the first row shown two series share as many rows as their correlation needs."""
         for number, step in enumerate(steps):
             if step.transform.name == "corr" and step.span is not None:
+                if self._pairs_all(place, steps[:number], step):
+                    continue
                 times, _, _ = self._paired(place, steps[:number], step)
                 first = int(np.searchsorted(times, self._window_times[0]))
                 carries = self.options.fill in LOOKS_BACK and not self.options.sees_filled  # the row before them too
                 return (first == len(times) and not carries) or first >= step.span.count - (not carries)
         return True
+
+    def _pairs_all(self, place: int, before: Steps, step: Step) -> bool:
+        """Return whether two series can share no earlier value, because one of them has none before its first one."""
+        pair = (place, self._partner(step))
+        known = {each: known_only(self._transformed(each, before)).times for each in pair}
+        return any(
+            self.series[one].is_whole and len(known[one]) and len(known[two]) and known[two][0] <= known[one][0]
+            for one, two in (pair, pair[::-1])
+        )
 
     def _reaches(self, place: int, each: Series) -> bool:
         rows, rhythm = self._source(place)

@@ -165,21 +165,31 @@ def window_to_fill(window: Window, columns: Sequence[Labelled], options: TableOp
 
 
 def windows_of_common_rows(
-    windows: Sequence[Window], count: int, columns: Sequence[Labelled], options: TableOptions, ending: Ending
+    windows: Sequence[Window],
+    count: int,
+    columns: Sequence[Labelled],
+    options: TableOptions,
+    ending: Ending,
+    begin: datetime | None = None,
 ) -> list[Window] | None:
     """Return what must be known where `N60` counts rows that all series have in common: from the 60th last of these on.
 
-    None where that is known, or rows are not counted so. The first look reaches to where the slowest series begins.
+    None where that is known, or rows are not counted so. The first look reaches to where the slowest series begins, and
+    none further than the first row that all can share, where that is known (`begin`, or by what was found).
     """
     found = [each.found for each in columns if isinstance(each.found, Series) and len(each.found.rows)]
     if options.align is not Align.INTERSECT or len(found) < 2:
         return None
-    common = row_times(Columns(found, options, ending).rows, Align.INTERSECT, Fill.NONE, options.freq)
+    begin = begin or common_begin(columns, options, ending)
+    shown = Columns(found, options, ending)
+    common = row_times(shown.rows, Align.INTERSECT, Fill.NONE, options.freq)
     first: date | None
     if len(common) >= count:
         first = common[-count].item()
-    elif all(each.is_whole for each in found):
-        first = None
+    elif begin is not None:
+        if not len(common) and shown.has_all_from(begin):
+            return None
+        first = begin
     elif windows[0].count is not None:
         first = min(as_day(each.starts or each.rows.first_day) for each in found)
     else:
@@ -188,6 +198,15 @@ def windows_of_common_rows(
     day = None if first is None else as_day(first)
     wanted = [replace(each, first=day, first_moment=moment, count=None) for each in windows]
     return None if wanted == windows else wanted
+
+
+def common_begin(columns: Sequence[Labelled], options: TableOptions, ending: Ending) -> datetime | None:
+    """The first row that all signals can share, where only common rows are shown; None where none is seen to begin.
+
+    A later look, which reaches less far back, no longer tells it.
+    """
+    found = [each.found for each in columns if isinstance(each.found, Series) and len(each.found.rows)]
+    return Columns(found, options, ending).begin if options.align is Align.INTERSECT and found else None
 
 
 def nothing_in_common(columns: Sequence[Labelled], window: Window, options: TableOptions, ending: Ending) -> str | None:
@@ -232,7 +251,11 @@ def _further_back(first: date | None, last: date) -> date | None:
 
 
 def windows_to_share(
-    windows: Sequence[Window], columns: Sequence[Labelled], options: TableOptions, ending: Ending
+    windows: Sequence[Window],
+    columns: Sequence[Labelled],
+    options: TableOptions,
+    ending: Ending,
+    begin: datetime | None = None,
 ) -> list[Window] | None:
     """Return what must be known so that transforms see enough rows that all series have in common, which may be rare.
 
@@ -240,7 +263,7 @@ def windows_to_share(
     """
     found = [each.found for each in columns if isinstance(each.found, Series)]
     are_common = options.align is Align.INTERSECT or _correlates([each.steps for each in found])
-    if not are_common or Columns(found, options, ending, windows[0].first).has_enough_before:
+    if not are_common or Columns(found, options, ending, windows[0].first).has_enough_before(begin):
         return None
     return [replace(window, lead=window.lead + Lead(rows=FURTHER * window.lead.rows)) for window in windows]
 

@@ -141,14 +141,14 @@ def computed(asked: Asked, *, fetched: bool) -> Shown:
         known = [part_of(each, window, asked.today) if fetched else each for each in wholes]
         return [series_of_table(str(place), each, window, steps, shown, ending) for place, each in enumerate(known)]
 
-    series, count = found(window), window.count
+    series, count, first = found(window), window.count, window.first
     while count and (common := windows_of_common_rows([window], count, _labelled(series), shown, ending)):
         window = common[0]
         series = found(window)
     while wider := windows_to_share([window], _labelled(series), shown, ending):
         window = wider[0]
         series = found(window)
-    columns = Columns(series, shown, ending, window.first)
+    columns = Columns(series, shown, ending, first)
     return columns.times, columns.values
 
 

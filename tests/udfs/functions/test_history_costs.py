@@ -48,3 +48,29 @@ async def test_the_value_before_the_window_of_a_series_without_a_rhythm_is_looke
     session = canned(policy=steps)
     shown = await session("SIGNAL_HISTORY", "policy", "2018-01-01", None, "freq=Y; fill=prev; fillto=end")
     assert [value for _, value in shown[1:]] == [1.5, 2.0, 2.0, 2.0, 2.5, 2.5, 2.5, 2.25, 2.25]
+
+
+SHARED = [
+    ("-5Y", "align=intersect; transform=log|diff"),
+    ("-5Y", "align=intersect; transform=ma(20)"),
+    ("-5Y", "align=intersect; freq=M; transform=yoy"),
+    ("-5Y", "transform=none, pct|corr(60)"),
+    ("N2000", "align=intersect"),
+    ("N2000", "align=intersect; transform=pct"),
+    ("N60", "align=intersect; freq=M; agg=mean"),
+]
+
+
+@pytest.mark.parametrize(("start", "options"), SHARED)
+async def test_where_one_of_two_signals_begins_inside_the_window_the_other_is_not_looked_for_before(start, options):
+    young = {day.isoformat(): 100.0 + day.day for day in pd.bdate_range("2024-01-02", "2026-08-19")}
+    old = {day.isoformat(): 100.0 + day.day for day in pd.bdate_range("1986-01-02", "2026-08-19")}
+    session = canned(young=young, old=old)
+    shown = await session("SIGNAL_HISTORY", "young, old", start, None, options)
+    assert len(shown) > 20
+    looked_for = [each for each in _looks(session.requests) if "/v1/signals/old" in each]
+    assert len(looked_for) == 1, looked_for
+    whole = canned(young=young, old=old)
+    for name in ("young", "old"):
+        await whole("SIGNAL_HISTORY", name, "MAX")
+    assert await whole("SIGNAL_HISTORY", "young, old", start, None, options) == shown
