@@ -186,10 +186,19 @@ class BookCalculation:
         self._left |= set(places)
 
     def leave_users(self, failed: Mapping[str, str]) -> None:
-        """Leave the formulas with a value in the file that used one of these answers, for the reason it has."""
-        for place, keys in self.used.items():
-            why = next((failed[key] for key in keys if key in failed), "")
-            if why and self._formulas[place].formula.is_calculated:
+        """Leave the formulas that used one of these answers, for the reason it has.
+
+        One without a value in the file shows its error, unless it hides it (`IFERROR(…,0)`).
+        """
+        users = {
+            place: why
+            for place, keys in self.used.items()
+            if (why := next((failed[key] for key in keys if key in failed), ""))
+        }
+        new = [self._formulas[place] for place in users if not self._formulas[place].formula.is_calculated]
+        found = self._run.cells.values(new) if self._run and new else {}
+        for place, why in users.items():
+            if place not in found or not _shows_error(found[place]):
                 self._unproven.setdefault(place, why)
 
     def results(self) -> list[Result]:
@@ -319,6 +328,12 @@ class BookCalculation:
             if place not in reached and formula.shape.finds_cells and _may_find(formula, cells):
                 reasons[place] = FINDS_UNPROVEN
         return reasons
+
+
+def _shows_error(found: Any) -> bool:
+    """Return whether what the engine gave, a value or rows, shows an error."""
+    rows = found if type(found) is list else [[found]]
+    return any(isinstance(value, dict) for row in rows for value in row)
 
 
 def _is_one_cell(reference: str) -> bool:

@@ -83,3 +83,23 @@ async def test_what_had_no_value_shows_the_answers_there_are_and_the_report_name
         assert [note.where for note in report.errors] == ["Sheet1!A1"]
     await _refreshed(service, book, without_one=False)
     assert all(isinstance(value, float) for value in values(book, "Sheet1", "A1", "A2", "A3"))
+
+
+async def test_no_number_is_written_that_hides_that_there_was_no_answer(service: EmbeddedService, tmp_path: Path):
+    gold = '_xldudf_DS_SIGNAL("wb.gold")'
+    cells = {
+        "A1": f'=IFERROR({gold},0)+_xldudf_DS_SIGNAL("us-cpi")',
+        "A2": "=A1*2",
+        "A3": f"={gold}*2",
+        "A4": f'=IF(ISERROR({gold}),"none","some")',
+        "A5": ("A5:A7", f"=IFERROR({LIST},0)"),
+        "B5": ("B5:B7", f"={LIST}*2"),
+    }
+    book = make_book(tmp_path / "book.xlsx", cells)
+    report = await _refreshed(service, book, without_one=True)
+    assert values(book, "Sheet1", "A1", "A2", "A4", "A5", "A6") == [None] * 5
+    assert {cell.cell[1] for cell in report.unproven} >= {(1, 1), (2, 1), (4, 1), (5, 1)}
+    shown = values(book, "Sheet1", "A3", "B5", "B7")
+    assert [type(value) for value in shown] == [CellError, float, CellError]
+    assert (await _refreshed(service, book, without_one=False)).unproven == []
+    assert all(value is not None for value in values(book, "Sheet1", "A1", "A2", "A3", "A4", "A5", "A6", "A7"))
