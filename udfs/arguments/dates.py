@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from math import isfinite
@@ -25,7 +26,8 @@ LAST = re.compile(r"N(\d{1,7})", re.IGNORECASE)
 SPAN = re.compile(r"\d{1,4}[DWMQY]", re.IGNORECASE)
 PERIOD = re.compile(r"([12]\d{3})(?:-(0[1-9]|1[0-2])|-?Q([1-4]))?", re.IGNORECASE)
 NO_DAY = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])-(?:29|3[01])")
-"""What people give for a day, which is none: `5Y`, `2020`, `2020-06`, `2020Q2`, `2025-06-31`."""
+LOCAL_DAY = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2([12]\d{3})")
+"""What people give for a day, which is none: `5Y`, `2020`, `2020-06`, `2020Q2`, `2025-06-31`, `31.12.2025`."""
 
 STARTS = frozenset({"start", "since"})
 """Arguments for which a period stands for its first day; for others it does for its last."""
@@ -163,7 +165,7 @@ def _read(raw: Any, name: str, forms: str) -> StartOf:
 
 
 def _meant(raw: Any, name: str) -> str:
-    """Return what was meant, where that can be guessed: an option, a span without its sign, a year, a month."""
+    """Return what was meant, where that can be guessed: an option, a span without its sign, a year, a month, a day."""
     text = raw.strip() if isinstance(raw, str) else ""
     if "=" in text:
         return f"options are the last argument, so leave {name} empty; "
@@ -176,7 +178,19 @@ def _meant(raw: Any, name: str) -> str:
         return f"did you mean {f'{year}-{first:02}-01' if name in STARTS else _last_day(int(year), last)}? "
     if found := NO_DAY.fullmatch(text):
         return f"there is no such day, did you mean {_last_day(int(found[1]), int(found[2]))}? "
+    if (found := LOCAL_DAY.fullmatch(text)) and (days := _local_days(*found.groups())):
+        return f"did you mean {' or '.join(map(str, days))}? "
     return ""
+
+
+def _local_days(one: str, sign: str, other: str, year: str) -> list[date]:
+    """The days that may be meant: with points the day stands first, else it is one or the other."""
+    pairs = [(one, other)] if sign == "." else [(one, other), (other, one)]
+    found: set[date] = set()
+    for day, month in pairs:
+        with suppress(ValueError):  # there is no such day
+            found.add(date(int(year), int(month), int(day)))
+    return sorted(found)
 
 
 def _last_day(year: int, month: int) -> date:
