@@ -43,6 +43,12 @@ export function toggleBeside() {
   if (shown) frame.focus();
 }
 
+/** Let the page's keys work in the pane, too, which is a page of its own. @param {(event: KeyboardEvent) => void} onKey */
+export function listenBeside(onKey) {
+  const frame = /** @type {HTMLIFrameElement} */ (element("beside").firstElementChild);
+  frame.addEventListener("load", () => frame.contentWindow?.addEventListener("keydown", onKey, { capture: true }));
+}
+
 /** Let the component fit itself into what is left. @param {string} width */
 function fit(width) {
   element("sheet").style.width = width;

@@ -1,7 +1,7 @@
 /// <reference path="types.d.ts" />
 // The page: opens the book, and joins the component, our functions and the lines around them.
 import { messageOf } from "../client/exchange.js";
-import { cellsFor, toggleBeside } from "./beside.js";
+import { cellsFor, listenBeside, toggleBeside } from "./beside.js";
 import { Book } from "./book.js";
 import { Calls } from "./calls.js";
 import { described, Drafts } from "./drafts.js";
@@ -366,6 +366,7 @@ function listen() {
   element("search").addEventListener("click", toggleBeside);
   element("as-text").addEventListener("click", () => text.toggle());
   addEventListener("keydown", onKey, { capture: true });
+  listenBeside(onKey);
 }
 
 function stop() {

@@ -4,6 +4,8 @@ import pytest
 
 from tests.addin.sheet.parts.pages import opened_sheet, sheet_server
 
+FRAME = "document.querySelector('#beside iframe').contentDocument?.documentElement?.dataset.ready === 'yes'"
+
 pytestmark = pytest.mark.usefixtures("component")
 
 
@@ -51,3 +53,16 @@ def test_f6_leaves_the_cells_and_comes_back(blank):
     blank.run(lambda inner: inner.keyboard.type("7"))
     blank.keys("Enter")
     assert blank.cell("A2")["value"] == 7
+
+
+def test_the_keys_of_the_page_work_in_the_pane_beside_the_cells(chromium, service, tmp_path):
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
+        page.put({"A1": '=DS.SIGNAL("us-cpi")'})
+        page.cell("A1")
+        page.press("Search and insert")
+        page.until(f"{FRAME} && document.activeElement.tagName === 'IFRAME'")
+        page.keys("F9")
+        page.until("DataServiceAddin.totals.batches === 2")
+        assert page.download(tmp_path / "copy.xlsx") == "sheet.xlsx"
+        page.keys("F6")
+        page.until("document.getElementById('sheet').contains(document.activeElement)")
