@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from addin.mcp.schemas import BOUND, COMMON_SCHEMA, MAX_REQUESTS, OTHERS_MARK, Schema, argument_schema
 from dataservice.client import AsyncClient
 from dataservice.client.contract import utc_day
-from udfs.arguments import Parameter, signature_of
+from udfs.arguments import Day, Parameter, Start, shown, signature_of
 from udfs.errors import ArgumentError
 from udfs.records import nearest
 
@@ -70,7 +70,7 @@ class Tool:
         """The call with these arguments, ready to run; raises `ArgumentError` where one is wrong."""
         today = utc_day(now)
         self._refuse_unknown(arguments)
-        values = {parameter.name: parameter.read(arguments.get(parameter.name), today) for parameter in self.parameters}
+        values = {each.name: each.read(_given(each, arguments.get(each.name)), today) for each in self.parameters}
         known = {"today": today, "now": now, "client": client}
         return self.body(**values, **{name: known[name] for name in self.injected})
 
@@ -82,6 +82,12 @@ class Tool:
                 taken = f"it takes {', '.join(known)}" if known else "it takes none"
                 advice = f"did you mean {guess}?" if guess else taken
                 raise ArgumentError(f"{self.name} has no argument '{name[:60]}'; {advice}")
+
+
+def _given(parameter: Parameter, raw: Any) -> Any:
+    """The argument as a model means it: a number for a day is a year or the like, and no cell's serial number."""
+    is_number = type(raw) is int or type(raw) is float
+    return shown(raw) if is_number and isinstance(parameter.kind, Day | Start) else raw
 
 
 def tool(

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from dataservice.models import Record
 from udfs.arguments import Day, shown
+from udfs.errors import ArgumentError
 from udfs.records import LISTED, moment, nearest
 
 T = TypeVar("T")
@@ -50,6 +51,11 @@ def respelled(given: Mapping[str, str | None], records: Sequence[T], values: Map
     return Spelling(spelled, unmet, list(dict.fromkeys(suggestions)))
 
 
+def among(unmet: Sequence[str], records: Sequence[object], what: str) -> list[str]:
+    """The same, each with where it was looked for: other filters may have left out what there is."""
+    return [f"{each} among the {len(records):,} {what} looked at" for each in unmet]
+
+
 def near(name: str, known: Sequence[str]) -> list[str]:
     """The known name that may be meant, else those that come first."""
     guess = nearest(name, known)
@@ -75,10 +81,27 @@ def known_values(records: Iterable[T], values: Values[T]) -> list[str]:
 UNTIL = Day(help="only what was published by then: a day or a moment", example="2026-06-30", timed=True)
 
 
+def refuse_reversed(since: date | None, until: date | None) -> None:
+    """Raise `ArgumentError` for a time that ends before it begins: no answer could hold anything."""
+    if since is not None and until is not None and _end_of(until) < _start_of(since):
+        raise ArgumentError(f"since {since} lies after until {until}")
+
+
 def published_until(records: Iterable[R], until: date | None) -> list[R]:
     """The records that were published by then, and those without a time; all of a day counts."""
     if until is None:
         return list(records)
-    end = until if isinstance(until, datetime) else datetime.combine(until, time.max, UTC)
-    end = end if end.tzinfo else end.replace(tzinfo=UTC)
+    end = _end_of(until)
     return [record for record in records if (at := moment(record.field("published_at"))) is None or at <= end]
+
+
+def _end_of(until: date) -> datetime:
+    return _in_utc(until if isinstance(until, datetime) else datetime.combine(until, time.max))
+
+
+def _start_of(since: date) -> datetime:
+    return _in_utc(since if isinstance(since, datetime) else datetime.combine(since, time.min))
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -12,7 +12,17 @@ import orjson
 from addin.mcp.answer_size import MAX_BYTES, MAX_TOKENS, MIN_TEXT_CHARS, tokens_at_most
 from addin.mcp.schemas import ANYTHING, list_of, object_of, record_of
 from addin.mcp.tool import Found, tool
-from addin.mcp.tools.filters import UNTIL, Spelling, Values, near, plain, published_until, respelled
+from addin.mcp.tools.filters import (
+    UNTIL,
+    Spelling,
+    Values,
+    among,
+    near,
+    plain,
+    published_until,
+    refuse_reversed,
+    respelled,
+)
 from addin.mcp.tools.records import OFFSET, chosen_fields, field_names, limit, listed, listing_schema, nothing, shown
 from dataservice.client import AsyncClient, Page, PostsResource, WireResource
 from dataservice.client.contract import LIST_LIMIT, WIDEST
@@ -83,7 +93,9 @@ async def list_posts(
     its wire item (its `id` in list_wire), where the key's tier has the wire. The service gives the newest 200 posts, or
     of a type, author, day and beat: one request for each new set of these, none where all posts are at hand.
     """
-    asked = _Asked(story_type or (), plain(handle), beat or None, None if since is None else since_moment(since, now))
+    first = None if since is None else since_moment(since, now)
+    refuse_reversed(first, until)
+    asked = _Asked(story_type or (), plain(handle), beat or None, first)
     if slug:
         return await _read(slug, asked, fields or WHOLE_POST, text_offset, offset, client)
     page, met = await _met(asked)
@@ -118,9 +130,11 @@ async def _met(asked: _Asked) -> tuple[Page[Post], Spelling[Post]]:
     if page.items or not (asked.handle or asked.beat):
         return page, Spelling({})
     every = await _page(asked._replace(handle=None, beat=None))
+    if not every.items:  # whatever the author
+        return page, Spelling({})
     met = respelled({"handle": asked.handle, "beat": asked.beat}, every.items, _VALUES)
     if met.unmet:
-        return page, met
+        return page, replace(met, unmet=among(met.unmet, every.items, "posts"))
     return await _page(asked._replace(handle=met.filters["handle"], beat=met.filters["beat"])), met
 
 

@@ -44,11 +44,19 @@ def listed(
     """So many of the records found, with the requested fields; `more` says where others may be."""
     chosen = chosen_fields(fields, names, found)
     end = offset + most
-    hints = [f"{len(found)} in all: go on with the arguments in next, raise limit, or ask more narrowly"]
     members = {member: [shown(record, fields, chosen) for record in found[offset:end]], "total": len(found)}
-    told = [*(hints if len(found) > end else []), *([more] if more else [])]
+    told = [hint for hint in (_hint(member, len(found), offset, end), more) if hint]
+    if not found and not told:
+        told = [f"there are no {member} for all of these arguments: leave some out"]
     following = {"offset": end} if len(found) > end else None
     return Found(members, "; ".join(told) or None, following, member, lambda count: {"offset": offset + count})
+
+
+def _hint(member: str, count: int, offset: int, end: int) -> str:
+    """What to do where others were found than those from `offset` to `end`."""
+    if count > end:
+        return f"{count} in all: go on with the arguments in next, raise limit, or ask more narrowly"
+    return f"offset {offset:,} lies behind the last of {count} {member}" if 0 < count <= offset else ""
 
 
 def nothing(member: str, why: str, suggestions: Sequence[str] = ()) -> Found:

@@ -9,14 +9,27 @@ from typing import Annotated
 
 from addin.mcp.schemas import record_of
 from addin.mcp.tool import Found, tool
-from addin.mcp.tools.filters import UNTIL, Spelling, Values, plain, published_until, respelled
+from addin.mcp.tools.filters import (
+    UNTIL,
+    Spelling,
+    Values,
+    among,
+    in_its_spelling,
+    known_values,
+    near,
+    plain,
+    published_until,
+    refuse_reversed,
+    respelled,
+)
 from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema
 from dataservice.client import Page, WireResource
 from dataservice.client.contract import LIST_LIMIT, WIDEST, published_since
 from dataservice.models import WireItem
-from udfs.arguments import Names, Since, SinceDay, Text, as_day, since_moment
+from udfs.arguments import Names, Since, SinceDay, Text, as_day, shown, since_moment
 from udfs.engine import need
 from udfs.functions.wire import IMPORTANCE, KINDS, WIRE_FIELDS, about, items_of, may_be_complete, spelled
+from udfs.records import LISTED
 
 SUMMARY = "id, published_at, importance_score, kind, headline, source, primary_url, signal_slugs"
 
@@ -62,6 +75,7 @@ async def list_wire(
     questions cost nothing once one was asked, while they hold at most 200 items. Read the original at `primary_url`.
     """
     first = None if since is None else since_moment(since, now)
+    refuse_reversed(first, until)
     asked = WireResource(None, None, min_importance, None if first is None else as_day(first), beat, source)
     tickers = [spelled(name) for each in ticker or () if (name := plain(each))]
     page, met = await _met(asked, tickers, kind or (), today)
@@ -70,7 +84,7 @@ async def list_wire(
     told, suggestions = list(met.unmet), list(met.suggestions)
     if current and not found:
         unmet = respelled({"current": current}, recent, {"current": lambda item: item.current_slugs})
-        told, suggestions = [*told, *unmet.unmet], [*suggestions, *unmet.suggestions]
+        told, suggestions = [*told, *among(unmet.unmet, recent, "items")], [*suggestions, *unmet.suggestions]
     if ids:
         found, missing = _of_ids(found, ids)
         told += [f"{len(missing)} of these ids are not among the {len(recent)} items looked at"] if missing else []
@@ -100,15 +114,44 @@ async def _met(
     if is_short and await may_be_complete(wide):
         await need(wide)
     page = await items_of(asked, tickers, kinds)
-    if page.items or not (tickers or asked.beat or asked.source):
+    absent = _absent(tickers, page.items)
+    if page.items and all(name == name.upper() for name in absent):  # the spelling that tickers have
+        return page, Spelling({}, [f"no item found names ticker {_first(absent)}"] if absent else [])
+    if not page.items and not (tickers or asked.beat or asked.source):
         return page, Spelling({})
-    every = await items_of(replace(asked, beat=None, source=None), (), kinds)
-    given = {"beat": asked.beat, "source": asked.source, "ticker": tickers[0] if tickers else None}
-    met = respelled(given, every.items, _VALUES)
-    if met.unmet:
-        return page, met
-    same = replace(asked, beat=met.filters["beat"], source=met.filters["source"])
-    return await items_of(same, [name for name in [met.filters.get("ticker"), *tickers[1:]] if name], kinds), met
+    every = (await items_of(replace(asked, beat=None, source=None), (), kinds)).items
+    if not every:  # whatever the ticker, beat or source
+        return page, Spelling({})
+    given = {} if page.items else {"beat": asked.beat, "source": asked.source}
+    met, spellings = respelled(given, every, _VALUES), _spellings(absent, every)
+    lost = [name for name in absent if name not in spellings]
+    if not met.unmet and (spellings or not tickers):
+        names = list(dict.fromkeys(spellings.get(name, name) for name in tickers if name not in lost))
+        same = replace(asked, beat=met.filters.get("beat", asked.beat), source=met.filters.get("source", asked.source))
+        page = await items_of(same, names, kinds)
+    known = known_values(every, _VALUES["ticker"])
+    guesses = [guess for name in lost[:LISTED] for guess in near(name, known)]
+    unmet = among([*met.unmet, *([f"no ticker {_first(lost)}"] if lost else [])], every, "items")
+    return page, Spelling({}, unmet, list(dict.fromkeys([*met.suggestions, *guesses])))
+
+
+def _first(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
+    return ", ".join(map(shown, names[:LISTED])) + more
+
+
+def _absent(tickers: Sequence[str], items: Sequence[WireItem]) -> list[str]:
+    """The tickers that no item names, in whichever case."""
+    named = {ticker.casefold().lstrip("$@#") for item in items for ticker in item.tickers}
+    return [name for name in dict.fromkeys(tickers) if name.casefold() not in named]
+
+
+def _spellings(names: Sequence[str], items: Sequence[WireItem]) -> dict[str, str]:
+    """The tickers that are meant, in the spelling of the service; without those that no item names."""
+    known = known_values(items, _VALUES["ticker"])
+    found = {name: in_its_spelling(name, known) for name in names}
+    return {name: each for name, each in found.items() if each is not None}
 
 
 def _of_ids(items: Sequence[WireItem], ids: Sequence[str]) -> tuple[list[WireItem], list[str]]:

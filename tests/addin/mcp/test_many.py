@@ -212,3 +212,58 @@ async def test_every_answer_names_the_members_that_others_wrote(shared_service):
 )
 def test_no_character_that_nobody_sees_reaches_a_model(text, shown):
     assert seen({"a": [text]}) == {"a": [shown]}
+
+
+@pytest.mark.parametrize("tickers", [["CPI", "Gold"], ["Gold", "CPI"], ["CPI", "$gOLD"]])
+async def test_each_of_several_tickers_is_met_in_any_spelling(tickers, shared_service):
+    async with runner(shared_service) as agent:
+        found = await agent.ask("list_wire", ticker=tickers, limit=200, fields=["id"])
+        wanted = await agent.ask("list_wire", ticker=["CPI", "GOLD"], limit=200, fields=["id"])
+        assert wanted["total"] > 100
+        assert found["items"] == wanted["items"]
+
+
+async def test_a_ticker_that_no_item_names_is_told_beside_the_items_of_others(shared_service):
+    async with runner(shared_service) as agent:
+        found = await agent.ask("list_wire", ticker=["CPI", "NOPE"])
+        assert found["items"]
+        assert "no item found names ticker 'NOPE'" in found["more"]
+        assert found["requests"] == 2
+        other = await agent.ask("list_wire", ticker=["NOPE", "Wti"])
+        assert other["items"] == (await agent.ask("list_wire", ticker=["WTI"]))["items"]
+        assert "no ticker 'NOPE' among the 200 items looked at" in other["more"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "filters"),
+    [
+        ("list_wire", {"ticker": ["CPI"], "kind": ["filing"]}),
+        ("list_wire", {"ticker": ["CPI"], "since": "2199-01-01"}),
+        ("list_wire", {"source": "Robert Shiller", "since": "2199-01-01"}),
+        ("list_wire", {"since": "2199-01-01"}),
+        ("list_posts", {"handle": "ballast", "since": "2199-01-01"}),
+        ("list_posts", {"text": "CPI", "since": "2199-01-01"}),
+        ("list_currents", {"slug": "calm-or-storm", "family": "macro"}),
+    ],
+)
+async def test_an_empty_list_denies_no_name_that_there_is_and_tells_why(tool, filters, shared_service):
+    async with runner(shared_service) as agent:
+        found = await agent.ask(tool, **filters)
+        assert found["total"] == 0
+        assert "for all of these arguments: leave some out" in found["more"]
+
+
+@pytest.mark.parametrize("tool", ["list_wire", "list_posts"])
+async def test_a_time_that_ends_before_it_begins_is_refused_at_no_request(tool, shared_service):
+    async with runner(shared_service) as agent:
+        with pytest.raises(ToolFailure, match="since 2026-08-20 lies after until 2026-08-01"):
+            await agent.ask(tool, since="2026-08-20", until="2026-08-01")
+        assert (await agent.ask("list_indices"))["requests"] == 1
+
+
+@pytest.mark.parametrize(("tool", "count"), [("list_signals", 20), ("list_currents", 4), ("list_indices", 3)])
+async def test_an_offset_behind_the_last_record_is_told(tool, count, shared_service):
+    async with runner(shared_service) as agent:
+        found = await agent.ask(tool, offset=100)
+        assert found["total"] == count
+        assert f"offset 100 lies behind the last of {count}" in found["more"]

@@ -12,6 +12,7 @@ from addin.mcp.tool import input_schema, output_schema
 from addin.mcp.tools import TOOLS
 from dataservice.client import AsyncClient
 from tests.addin.commands import addin_anew, environment
+from udfs.errors import ArgumentError
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
@@ -165,6 +166,23 @@ def test_choices_are_enums_and_defaults_are_declared():
 def test_the_declared_schemas_are_schemas(tool):
     jsonschema.Draft202012Validator.check_schema(input_schema(tool))
     jsonschema.Draft202012Validator.check_schema(output_schema(tool))
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "said"),
+    [
+        ("get_observations", {"start": 2020}, "start '2020' is not a date; did you mean 2020-01-01?"),
+        ("get_observations", {"end": 2020}, "end '2020' is not a date; did you mean 2020-12-31?"),
+        ("get_observations", {"as_of": 45_000}, "as_of '45000' is not a date"),
+        ("list_wire", {"since": 1_700_000_000}, "since '1700000000' is not a date"),
+        ("list_posts", {"until": 45_000.5}, "until '45000.5' is not a date"),
+    ],
+)
+def test_a_number_for_a_day_is_a_year_at_most_and_no_serial_number_of_a_sheet(tool, given, said):
+    with pytest.raises(ArgumentError) as refused:
+        BY_NAME[tool].bind(given, 0.0)
+    assert str(refused.value).startswith(said)
+    assert "serial" not in str(refused.value)
 
 
 def test_relative_dates_count_from_the_day_of_the_call():
