@@ -169,8 +169,8 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     is 2 %), and blank if the previous value is not positive. `previous` is the previous observation with a value.
 
     All cells about one signal share one request, which also loads its recent history; a catalogue at hand tells name,
-    unit and the like at no cost. An earlier day costs one more request, which loads some years around it. An unknown
-    name is `#N/A` with a suggestion; a day with no observation on or before it is `#N/A` too.
+    unit and the like at no cost. An earlier day costs one more, which loads some years around it, and so does the value
+    before, or the rhythm, where the history may lack rows. An unknown name is `#N/A`, as is a day before the first.
 
     With the option `asof`, the observation and the one before it are shown as they were known here at the end of that
     day, at no cost; what nobody had looked at by then is `#N/A` with the day of the first look. `vintage=first` shows
