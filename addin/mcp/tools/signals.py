@@ -105,6 +105,9 @@ async def get_signal(
         members["revised"] = f"{revision.text}, seen {revision.first_seen:%Y-%m-%d}, {revision.since}"
     if history:
         members |= rows_of_observations(known[-history:], "value", timed=has_times(known.times))
+    if history and not len(known) and detail.latest is not None:
+        more = "the service may have left rows out of the recent history: get_observations reads them from a window"
+        return Found(members, more, None, "rows")
     more = f"{len(known)} recent observations: raise history; get_observations reaches further back"
     goes_on = {"history": min(len(known), HISTORY_LIMIT)}
     is_cut = len(known) > history

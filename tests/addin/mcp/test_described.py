@@ -108,3 +108,27 @@ def test_examples_and_defaults_have_the_type_of_their_argument():
             given = [*form.get("examples", ()), *([form["default"]] if "default" in form else [])]
             assert all(isinstance(each, TYPES[form["type"]]) for each in given), (tool.name, name, given)
             assert form["description"]
+
+
+@pytest.fixture(scope="module")
+def doubted_service(tmp_path_factory):
+    """Serve a series of month ends, of which a recent history may leave rows out, beside the sample."""
+    folder = tmp_path_factory.mktemp("month-ends")
+    write_sample(folder / "data", as_of=date(2026, 8, 31))
+    ends = [date(2024 + month // 12, month % 12 + 1, 1) - timedelta(days=1) for month in range(32)]
+    row = {"slug": "month.ends", "name": "Ends", "category": "x", "signal_type": "x", "source": "x"}
+    add_signal(folder / "data", row, [(f"{day}T00:00:00Z", n) for n, day in enumerate(ends)])
+    with service_of(folder / "data", folder) as service:
+        yield service
+
+
+async def test_where_recent_rows_may_be_missing_an_answer_without_them_says_which_tool_has_them(doubted_service):
+    async with agent_of(doubted_service) as agent:
+        latest = await agent.ask("get_signal", slug="month.ends", history=5)
+        assert (latest["value"], latest["rows"]) == (31, [])
+        assert "get_observations reads them" in latest["more"]
+        found = await agent.ask("get_observations", slug="month.ends", start="MAX", limit=5)
+        assert [value for _, value in found["rows"]] == [27, 28, 29, 30, 31]
+        assert found["requests"] <= 2
+        latest = await agent.ask("get_signal", slug="month.ends", history=5)
+        assert (latest["frequency"], latest["requests"]) == ("monthly", 0)
