@@ -287,10 +287,17 @@ def block_around(day: date, step_days: float) -> tuple[date, date]:
 
 
 async def _fetched(name: str, window: Window, resource: HistoryResource) -> Known:
-    """The history from the service; all of it where the part that should be enough is not."""
+    """The history from the service; all of it where the part that should be enough is not.
+
+    Of a series that ended long ago a part may be too short to tell the rhythm: a recent history at hand tells it too.
+    """
     far = await _needed(name, resource)
     if window.is_served_by(far):
         return far
+    at_hand = await have(SignalResource(resource.slug), max_age_s=FRESH)
+    near = recent(at_hand.value) if at_hand else None
+    if near and window.is_served_by(near) and window.tells_as_much(near):
+        return near
     return await _needed(name, replace(resource, start=None))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Annotated, Any
 
 from addin.mcp.schemas import TEXT, Schema, object_of
@@ -16,6 +16,7 @@ from addin.mcp.tools.signals import SLUG
 from addin.mcp.tools.statistics import CORRELATION, STATISTICS, statistics_of
 from dataservice.client.contract import DAYS, MONTHS, Back
 from udfs.arguments import Count, Day, Flag, Last, Max, OneOf, Start, StartOf, as_day
+from udfs.engine import gather
 from udfs.errors import ArgumentError
 from udfs.functions.signal_history import History, history_columns
 from udfs.records import need_detail
@@ -68,6 +69,9 @@ TRANSFORM = Chain(
 )
 
 STATISTICS_TOO = Flag(help="add statistics of each column and their correlations; costs nothing")
+
+RELEASE_DAYS = 31
+"""So long after its day most observations are out; a year of months still lies in the recent history of any series."""
 
 MOST_PERIODS = 1_000
 """Periods that lie behind any signal's first observation."""
@@ -201,14 +205,39 @@ def _paged(told: Mapping[str, Any], shown: Shown, asked: Asked, *, is_whole: boo
 
 async def _of_several(names: Sequence[str], asked: Asked) -> tuple[History, bool, int]:
     """The columns of several signals, whether they are all there is to show, and how many rows are at hand."""
-    start = asked.start or _as_many(asked.limit, asked.freq)
-    history = await history_columns(names, start, asked.end, asked.options(), today=asked.today, now=asked.now)
+    start = asked.start or _as_many(asked)
+    try:
+        history = await _table(names, start, asked)
+    except NoObservationsError:
+        if asked.has_start or not isinstance(start, date):
+            raise
+        newest = await _newest(names, asked)  # the newest of them may be older than so many periods
+        if newest is None or newest >= start:
+            raise
+        history = await _table(names, _back(asked, newest), asked)
     return history, asked.has_start, 0
 
 
-def _as_many(limit: int, freq: Freq) -> StartOf:
-    """Return where a window of so many rows starts."""
-    return Back(limit, freq.unit) if freq.unit in MONTHS.keys() | DAYS.keys() and limit < MOST_PERIODS else Last(limit)
+async def _table(names: Sequence[str], start: StartOf, asked: Asked) -> History:
+    return await history_columns(names, start, asked.end, asked.options(), today=asked.today, now=asked.now)
+
+
+def _as_many(asked: Asked) -> StartOf:
+    """Return where a window of so many rows starts: of periods, so far back from the day by which most are out."""
+    if asked.freq.unit not in MONTHS.keys() | DAYS.keys() or asked.limit >= MOST_PERIODS:
+        return Last(asked.limit)
+    by_now = min(asked.today, asked.as_of or asked.today) - timedelta(days=RELEASE_DAYS)
+    return _back(asked, by_now if asked.end is None else min(as_day(asked.end), by_now))
+
+
+async def _newest(names: Sequence[str], asked: Asked) -> date | None:
+    """The newest day of several signals up to the end asked for, by their recent histories; None if none tells it."""
+    if asked.as_of is not None and asked.as_of < asked.today:
+        return None
+    found = [each for each in await gather([need_detail(name) for name in names]) if not isinstance(each, Exception)]
+    last = asked.today if asked.end is None else as_day(asked.end)
+    before = [recent(each.value).observations.between(None, last) for each in found]
+    return max((each.last_day for each in before if len(each)), default=None)
 
 
 async def _of_one(slug: str, asked: Asked) -> tuple[History, bool, int]:
@@ -242,9 +271,14 @@ async def _start(slug: str, asked: Asked, options: TableOptions, vintage: Vintag
         last = newest.last_day if asked.end is None else min(as_day(asked.end), newest.last_day)
     else:
         last = as_day((await observed_as_of(slug, asked.end, vintage, with_previous=False)).moment)
+    return _back(asked, last)
+
+
+def _back(asked: Asked, last: date) -> date | Max:
+    """Return the day so many periods before another one; all there is where that lies before the year 1."""
     try:
-        return Back(asked.limit, options.freq.unit).from_day(last)
-    except (OverflowError, ValueError):  # before the year 1
+        return Back(asked.limit, asked.freq.unit).from_day(last)
+    except (OverflowError, ValueError):
         return Max()
 
 

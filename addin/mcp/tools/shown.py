@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from addin.mcp.schemas import NUMBER, TEXT, Schema, list_of, object_of, texts
 from addin.mcp.texts import in_words_of_tools
-from addin.mcp.tools.described import ABOUT_SCHEMA, about_signals
+from addin.mcp.tools.described import ABOUT_SCHEMA, about_signals, frequency_of
 from addin.mcp.tools.rows import has_times, label, labels, meaningful
+from dataservice.client import SignalResource
+from udfs.engine import EVER, have
 from udfs.errors import CellError
 from udfs.functions.signal_history import History
-from udfs.timeseries import Agg, Columns, Labelled, Series, Times, Unit, dated, period_start
+from udfs.timeseries import SURE, Agg, Columns, Labelled, Pace, Series, Times, Unit, dated, period_start
 
 SERIES: Schema = list_of(
     object_of(
@@ -101,17 +103,18 @@ class Shown:
         """Return what each column is."""
         slugs = [each.found.slug for each in self.history.columns if isinstance(each.found, Series)]
         signals = iter(await about_signals(slugs))
+        paces = iter([await _pace(each.found) for each in self.history.columns if isinstance(each.found, Series)])
         return [
             {"slug": each.label, "error": in_words_of_tools(each.found.message)}
             if isinstance(each.found, CellError)
-            else self._described(each.found, next(signals), heading, values)
+            else self._described(each.found, {**next(signals), **next(paces)}, heading, values)
             for each, heading, values in zip(self.history.columns, self.headings, self.values, strict=True)
         ]
 
     def _described(
         self, series: Series, signal: Mapping[str, Any], heading: str, values: NDArray[np.float64] | None
     ) -> dict[str, Any]:
-        told: dict[str, Any] = {**signal, "frequency": str(series.rhythm)}
+        told = dict(signal)
         if heading != series.slug:
             told["heading"] = heading
         known = self.times[:0] if values is None else self.times[~np.isnan(values)]
@@ -149,6 +152,14 @@ class Shown:
         if not freq.is_raw:
             return str(period_start(first.date(), freq) - timedelta(days=1))
         return label(first - TICK, timed=True) if self.timed else str(first.date() - timedelta(days=1))
+
+
+async def _pace(series: Series) -> dict[str, Any]:
+    """How often observations come; a few rows without a rhythm show none of the series, which what is at hand may."""
+    if series.rhythm.pace is not Pace.IRREGULAR or len(series.rows) >= SURE:
+        return {"frequency": str(series.rhythm)}
+    detail = await have(SignalResource(series.slug), max_age_s=EVER)
+    return {} if detail is None else await frequency_of(detail.value)
 
 
 def window_of(shown: Shown) -> dict[str, str]:

@@ -132,3 +132,40 @@ async def test_where_recent_rows_may_be_missing_an_answer_without_them_says_whic
         assert found["requests"] <= 2
         latest = await agent.ask("get_signal", slug="month.ends", history=5)
         assert (latest["frequency"], latest["requests"]) == ("monthly", 0)
+
+
+@pytest.mark.parametrize(
+    ("slug", "start", "end"), [("us-cpi", "2020-03-01", "2020-03-03"), ("wti", "2020-04-09", "2020-04-13")]
+)
+async def test_a_few_rows_without_a_rhythm_do_not_make_a_series_irregular(slug, start, end, shared_service):
+    async with runner(shared_service) as agent:
+        for wide in (False, True):
+            if wide:
+                await agent.ask("get_signal", slug=slug)
+            found = await agent.ask("get_observations", slug=slug, start=start, end=end)
+            assert (
+                found["series"][0].get("frequency")
+                in {"us-cpi": (None, "monthly"), "wti": (None, "business daily")}[slug]
+            )
+        assert "frequency" in found["series"][0]
+
+
+async def test_the_newest_periods_of_several_signals_are_told_however_old_they_are(shared_service):
+    late = datetime(2026, 11, 28, tzinfo=UTC).timestamp()
+    async with runner(shared_service, clock=lambda: late) as agent:
+        found = await agent.ask("get_observations", slugs=["fx.usd-jpy", "fx.usd-cad"], freq="M", limit=3)
+        assert [row[0] for row in found["rows"]] == ["2026-04-30", "2026-05-31", "2026-06-30"]
+        mixed = await agent.ask("get_observations", slugs=["shiller.cape", "fx.usd-jpy"], freq="Q", limit=1)
+        assert mixed["rows"][-1][0] == "2026-06-30"
+        assert "its last one is of 2023-09-01" in mixed["series"][0]["error"]
+        ended = await agent.ask("get_observations", slugs=["shiller.cape"], freq="M", limit=2)
+        assert ended["rows"] == [["2023-08-31", 30.47], ["2023-09-30", 30.81]]
+
+
+async def test_what_a_recent_history_at_hand_tells_of_a_series_that_ended_is_not_asked_for_again(real_service):
+    async with runner(real_service) as agent:
+        await agent.ask("get_signal", slug="shiller.cape")
+        found = await agent.ask("get_observations", slug="shiller.cape", freq="M", limit=3)
+        assert found["requests"] == 0
+        assert found["rows"] == [["2023-07-31", 30.89], ["2023-08-31", 30.47], ["2023-09-30", 30.81]]
+        assert (await agent.ask("get_observations", slug="shiller.cape", start="2023-07-01", freq="M"))["requests"] == 0
