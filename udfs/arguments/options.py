@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from udfs.arguments.kinds import Choice, Kind, Text, is_blank, matrix_of, refuse_error, shown
-from udfs.arguments.other_tools import advice
+from udfs.arguments.other_tools import advice, other_word
 from udfs.errors import ArgumentError, UdfError
 
 SECOND = re.compile(r",\s*[a-z_]+\s*=", re.IGNORECASE)
@@ -54,7 +54,7 @@ class Options(Kind):
         """The options given; raises `ArgumentError` naming an unknown option or value and the allowed ones."""
         known = {option.name: option for option in self.allowed}
         values: dict[str, Any] = {}
-        for key, value in pairs(raw, name):
+        for key, value in pairs(raw, name, lambda word: self._written_out(word, today)):
             option = known.get(key.casefold())
             if option is None:
                 hint = advice("option", key) if "freq" in known else ""
@@ -69,6 +69,26 @@ class Options(Kind):
                 raise error.about(named) from None
         return MappingProxyType(values)
 
+    def _written_out(self, word: str, today: date) -> str:
+        """What a value alone is with its option, as the end of a message; empty where no option has such a value."""
+        for option in self.allowed:
+            if (meant := other_word(option.name, word)) or _is_value(option.kind, word, today):
+                return f"; did you mean {option.name}={meant or word}?"
+        return ""
+
+
+def _is_value(kind: Kind, word: str, today: date) -> bool:
+    """Return whether the option of this kind, and hardly another, has such a value."""
+    if any(choice.value.casefold() == word.casefold() for choice in kind.choices):
+        return True
+    if isinstance(kind, Text):  # an open one takes every text
+        return False
+    try:
+        kind.read(word, "option", today)
+    except UdfError:
+        return False
+    return True
+
 
 def error_style(raw: Any) -> str:
     """Return how options want errors shown: `code`, `text` or `blank`; where `err` cannot be read, `code`."""
@@ -81,8 +101,11 @@ def error_style(raw: Any) -> str:
         return "code"
 
 
-def pairs(raw: Any, name: str) -> list[tuple[str, Any]]:
-    """The names and raw values in options of any form; raises `ArgumentError` where they have none of these forms."""
+def pairs(raw: Any, name: str, hint: Callable[[str], str] = lambda _: "") -> list[tuple[str, Any]]:
+    """The names and raw values in options of any form; raises `ArgumentError` where they have none of these forms.
+
+    `hint` tells of a value that stands alone what it may be.
+    """
     if isinstance(raw, Mapping):
         return [(str(key).strip(), value) for key, value in raw.items()]
     rows = matrix_of(raw)
@@ -102,5 +125,6 @@ def pairs(raw: Any, name: str) -> list[tuple[str, Any]]:
                 f"{name}: options are separated by semicolons, as in 'freq=M; fill=prev', not by commas"
             )
         if not equals:
-            raise ArgumentError(f"{name}: {shown(key.strip())} is not of the form option=value")
+            alone = key.strip()
+            raise ArgumentError(f"{name}: {shown(alone)} is not of the form option=value{hint(alone)}")
     return [(key.strip(), value.strip()) for key, _, value in parts]

@@ -5,6 +5,7 @@ A word that means one thing there and another here would give a plausible wrong 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -164,6 +165,9 @@ WORDS: Mapping[str, Words] = MappingProxyType(
 )
 """The words by the place where they are written here."""
 
+REMARK = re.compile(r",? (?!\d)")
+"""Where a remark begins behind what is written here; the arguments of `index(100, 2020-01-01)` are none."""
+
 PAGE = "see Coming from other tools"
 
 
@@ -173,6 +177,20 @@ def advice(place: str, word: str) -> str:
     >>> advice("transform", "pc1")
     '; pc1 of FRED is yoy (a fraction: 0.02 is 2 %) here'
     """
-    key = word.strip().casefold().partition("(")[0].strip()
+    key = _key(word)
     found = WORDS[place].get(key)
     return "" if found is None else f"; {key.upper() if word.isupper() else key} of {found[0]} is {found[1]} here"
+
+
+def other_word(place: str, word: str) -> str:
+    """Return what another tool's `word` is called here, without a remark; empty for a word that is none.
+
+    >>> other_word("freq", "Monthly")
+    'M'
+    """
+    _, here = WORDS.get(place, {}).get(_key(word), ("", ""))
+    return REMARK.split(here)[0]
+
+
+def _key(word: str) -> str:
+    return word.strip().casefold().partition("(")[0].strip()

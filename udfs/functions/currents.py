@@ -14,6 +14,7 @@ from udfs.arguments.options import Option, Options
 from udfs.cells import Table
 from udfs.engine.decorator import udf
 from udfs.engine.effects import need
+from udfs.records.elsewhere import find_or_explain
 from udfs.records.fields import ALL_FIELDS, Fields
 from udfs.records.lookup import by_slug, find_record, in_group, in_order
 
@@ -79,7 +80,7 @@ async def CURRENT(  # noqa: N802 - the id that workbooks store
     suggestion.
     """
     currents = (await need(CurrentsResource())).value
-    current = find_record(currents, slug, "current")
+    current = await find_or_explain(currents, slug, "current")
     if field == ALL_FIELDS:
         every = list(dict.fromkeys([*Current.field_names(), *CURRENT_FIELDS.names(currents)]))
         return replace(CURRENT_FIELDS.table(every, [current]), shows_header=False)

@@ -15,8 +15,9 @@ from udfs.cells import Table, table
 from udfs.engine.decorator import udf
 from udfs.engine.effects import need
 from udfs.errors import ArgumentError, NoDataError
+from udfs.records.elsewhere import find_or_explain
 from udfs.records.fields import Fields, naming_texts, shown_value
-from udfs.records.lookup import by_slug, find_record, unknown
+from udfs.records.lookup import by_slug, unknown
 from udfs.records.resolve import recent_catalogue
 
 COMPONENTS = "components"
@@ -72,7 +73,7 @@ async def INDEX(  # noqa: N802 - the id that workbooks store
     an index without a reading is `#N/A` too.
     """
     indices = (await need(IndicesResource())).value
-    index = find_record(indices, slug, "index")
+    index = await find_or_explain(indices, slug, "index")
     if field.casefold() == COMPONENTS:
         return _components(index)
     if field.casefold().startswith(WEIGHT):

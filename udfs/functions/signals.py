@@ -18,7 +18,7 @@ from udfs.arguments.options import Options
 from udfs.cells import Table
 from udfs.engine.decorator import udf
 from udfs.engine.effects import EVER, MORE, FastPath, Question, ask, asked_at_hand, gather, have
-from udfs.errors import NoDataError
+from udfs.errors import ArgumentError, NoDataError
 from udfs.records.fields import Fields
 from udfs.records.lookup import by_slug, corrected, in_group, ranked
 from udfs.records.resolve import CATALOGUE, asked_under, fresh_detail, need_catalogue, need_detail
@@ -176,7 +176,7 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     day, at no cost; what nobody had looked at by then is `#N/A` with the day of the first look. `vintage=first` shows
     the values that were seen first.
     """
-    name, vintage = field.casefold(), Vintage.given(options, today) if options else PRESENT
+    name, vintage = _name_of(field, today), Vintage.given(options, today) if options else PRESENT
     if vintage.as_of is not None and name in OBSERVED:
         found = await observed_as_of(slug, at, vintage, with_previous=name in NEEDS_PREVIOUS)
         return _field_of(found, name, slug)
@@ -203,6 +203,19 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     if name == "state":
         return "fresh" if answer.stale_because is None else "stale"
     return SIGNAL_FIELDS.value(detail.signal, SIGNAL_FIELDS.find(field, [detail.signal]))
+
+
+def _name_of(field: str, today: date) -> str:
+    """The field in lower case; raises `ArgumentError` for a day in its place, before a request is spent on it."""
+    name = field.casefold()
+    if name in OBSERVED or name in OWN:
+        return name
+    try:
+        AT.read(float(field) if field.isdecimal() else field, "at", today)
+    except ArgumentError:
+        return name
+    message = f'there is no field {shown(field)}; a day is the third argument, at, after a field such as "value"'
+    raise ArgumentError(message).about("field")
 
 
 async def _told_beside(

@@ -36,16 +36,23 @@ LISTED = 12
 
 def find_record(records: Sequence[R], name: str, what: str) -> R:
     """The record whose slug or shortcode is `name`, in any case; raises `NoDataError` naming the nearest slug."""
-    for record in records:
-        if record.field("slug") == name:
-            return record
-    folded = name.casefold()
-    for record in records:
-        if folded in _names(record):
-            return record
+    found = find_record_or_none(records, name)
+    if found is not None:
+        return found
     said = unknown(what, name, [record.field("slug") for record in records])
     lacks = records.lacks(ALL) if isinstance(records, Collection) else ""
     raise NoDataError(f"{said}; {lacks}" if lacks else said).about("slug")
+
+
+def find_record_or_none(records: Iterable[R], name: str) -> R | None:
+    """The record whose slug or shortcode is `name`, in any case; None where there is none."""
+    folded, alike = name.casefold(), None
+    for record in records:
+        if record.field("slug") == name:
+            return record
+        if alike is None and folded in _names(record):
+            alike = record
+    return alike
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

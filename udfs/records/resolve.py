@@ -18,6 +18,7 @@ from dataservice.errors import DataServiceError, NotFoundError
 from udfs.arguments.kinds import shown
 from udfs.engine.effects import EVER, FRESH, INTERNED, Question, ask, asked_at_hand, check_catalogue_first, have, need
 from udfs.errors import NoDataError
+from udfs.records.elsewhere import SIGNAL, called
 
 T = TypeVar("T")
 
@@ -69,7 +70,7 @@ async def need_of(name: str, resource: Resource[T]) -> Answer[T]:
     try:
         return await need(replace(cast("Any", resource), slug=slug))
     except NotFoundError:
-        raise NoDataError(f"no signal {shown(name)}; {SEE_SIGNALS}").about("slug") from None
+        raise await _unknown(name, SEE_SIGNALS) from None
 
 
 async def _slug_instead(name: str, resource: Resource[Any]) -> str:
@@ -81,11 +82,11 @@ async def _slug_instead(name: str, resource: Resource[Any]) -> str:
             answer = await need(CATALOGUE)
         except DataServiceError:
             answer = None
-    slug = None if answer is None else _found(answer.value, name)
+    slug = None if answer is None else await _found(answer.value, name)
     if slug is not None and slug == getattr(resource, "slug", None):
         raise NoDataError(f"the catalogue lists {shown(name)}, and the service has no answer about it").about("slug")
     if slug is None:
-        raise NoDataError(f"no signal {shown(name)}; {SEE_SIGNALS}").about("slug")
+        raise await _unknown(name, SEE_SIGNALS)
     return slug
 
 
@@ -127,7 +128,7 @@ async def listed(name: str) -> str:
         return name
     if catalogue.find(name) is None and (catalogue.may_be_cut or (looks_like_slug(name) and await _has_answered(name))):
         return name  # the service may have it all the same
-    return _found(catalogue, name)
+    return await _found(catalogue, name)
 
 
 def _require_name(name: str) -> None:
@@ -150,10 +151,14 @@ def looks_like_slug(name: str) -> bool:
     return is_written_so and name.isprintable() and any(map(str.isalnum, name))
 
 
-def _found(catalogue: Catalogue, name: str) -> str:
+async def _found(catalogue: Catalogue, name: str) -> str:
     signal = catalogue.find(name)
     if signal is None:
         nearest = catalogue.nearest(name)
-        hint = f"did you mean {nearest}?" if nearest else SEE_SIGNALS
-        raise NoDataError(f"no signal {shown(name)}; {hint}").about("slug")
+        raise await _unknown(name, f"did you mean {nearest}?" if nearest else SEE_SIGNALS)
     return signal.slug
+
+
+async def _unknown(name: str, hint: str) -> NoDataError:
+    """That no signal has this name, and what has it instead, else the hint."""
+    return NoDataError(f"no signal {shown(name)}; {await called(name, other_than=SIGNAL) or hint}").about("slug")

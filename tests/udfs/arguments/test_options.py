@@ -1,5 +1,6 @@
 """Options: text such as `freq=M; fill=prev` or a range of two columns; errors as the formula wants them."""
 
+import re
 from datetime import date
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from udfs.arguments.kinds import Choice, Count, Text
 from udfs.arguments.options import Option, Options, error_style
 from udfs.errors import ArgumentError
+from udfs.functions.signal_history import OPTIONS
 
 TODAY = date(2026, 8, 31)
 
@@ -20,6 +22,7 @@ KIND = Options(
         Option("text", Text(help="")),
     ),
 )
+
 
 words = st.text(st.characters(blacklist_characters=";=\n", blacklist_categories=["Cs", "Cc"])).map(str.strip)
 values = words.filter(bool)
@@ -97,3 +100,30 @@ def test_a_value_left_blank_in_a_range_of_options_is_left_out():
     read = Options(help="how", options=(Option("limit", Count(help="rows")),)).read
     assert read([["limit", None], ["err", "text"]], "options", TODAY) == {"err": "text"}
     assert read("limit=", "options", TODAY) == {}
+
+
+@pytest.mark.parametrize(
+    ("alone", "meant"),
+    [
+        ("monthly", "freq=M"),
+        ("Quarterly", "freq=Q"),
+        ("weekly", "freq=W"),
+        ("M", "freq=M"),
+        ("W-FRI", "freq=W-FRI"),
+        ("yoy", "transform=yoy"),
+        ("average", "agg=mean"),
+        ("rebase", "transform=index(100, 2020-01-01)"),
+        ("desc", "order=desc"),
+        ("12", "limit=12"),
+        ("blank", "err=blank"),
+    ],
+)
+def test_a_value_that_stands_alone_is_told_its_option(alone, meant):
+    for written in (alone, f"err=text; {alone}"):
+        with pytest.raises(ArgumentError, match=rf"of the form option=value; did you mean {re.escape(meant)}\?$"):
+            OPTIONS.read(written, "options", TODAY)
+
+
+def test_a_word_that_no_option_takes_is_told_the_form_alone():
+    with pytest.raises(ArgumentError, match=r"^options: 'nonsense' is not of the form option=value$"):
+        OPTIONS.read("nonsense", "options", TODAY)

@@ -195,3 +195,14 @@ def test_days_in_one_block_ask_the_same_and_one_page_holds_it(day, step_days):
     assert block_around(end, step_days) == (start, end)
     assert block_around(max(date(day.year, 1, 1), date(2, 1, 1)), step_days) == (start, end)
     assert (end - start) / timedelta(days=step_days) <= max(OBSERVATIONS_LIMIT, 2 * 366 / step_days) + 5
+
+
+@pytest.mark.parametrize("day", ["2026-01-01", "-1Y", "PYE", date(2026, 1, 1).toordinal() - 693_594.0])
+async def test_a_day_in_the_place_of_the_field_is_told_its_own_place_before_a_request_is_spent(service, day):
+    async with session_on(service) as session:
+        shown = await cells(session, "SIGNAL", "us-cpi", day)
+    assert (shown.code, shown.message.partition("; ")[2]) == (
+        ErrorCode.VALUE,
+        'a day is the third argument, at, after a field such as "value"',
+    )
+    assert service.running.requests == []
