@@ -119,6 +119,11 @@ export function writtenOut(formula, getters) {
   }).join("");
 }
 
+/** Let a reference to nothing be written as Excel writes it, typed and shown. */
+export function nameErrors() {
+  o_spreadsheet.CellErrorType.InvalidReference = "#REF!";
+}
+
 /** Let keys reach the cells. */
 export function focusCells() {
   /** @type {HTMLElement | null} */ (document.querySelector("#sheet .o-grid-composer .o-composer, #sheet .o-grid [contenteditable]"))?.focus();

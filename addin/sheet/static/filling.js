@@ -52,6 +52,7 @@ export function computeCellsOnly() {
         super(config);
         const { evaluator, getters } = /** @type {any} */ (this);
         const Values = evaluator.evaluatedCells.constructor;
+        nameWhatIsInTheWay(evaluator);
         evaluator.evaluateAllCells = () => {
           if (isFilling) return;
           evaluator.evaluatedCells = new Values();
@@ -67,6 +68,23 @@ export function computeCellsOnly() {
       }
     },
   );
+}
+
+/** Let an array formula without room say which cell is in its way: that is what the user has to empty. @param {any} evaluator */
+function nameWhatIsInTheWay(evaluator) {
+  const { checkCollision } = evaluator;
+  evaluator.checkCollision = (/** @type {Position} */ position) => {
+    const check = checkCollision.call(evaluator, position);
+    return (/** @type {number} */ col, /** @type {number} */ row) => {
+      try {
+        check(col, row);
+      } catch (error) {
+        const xc = o_spreadsheet.helpers.toXC(position.col + col, position.row + row);
+        /** @type {any} */ (error).message = `${xc} is in the way of its values. Empty it, or enter the formula where there is room.`;
+        throw error;
+      }
+    };
+  };
 }
 
 /** Every cell that is there, and where. @param {any} getters */

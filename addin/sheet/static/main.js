@@ -5,7 +5,7 @@ import { cellsFor, listenBeside, toggleBeside } from "./beside.js";
 import { Book } from "./book.js";
 import { Calls } from "./calls.js";
 import { described, Drafts } from "./drafts.js";
-import { addLinksWithinBook, addMarks, enterWhatIsTyped, focusCells, improved, isDark, keepTypedText, measureFontsOnce, nameMonths, offerLists, splitPlace } from "./component.js";
+import { addLinksWithinBook, addMarks, enterWhatIsTyped, focusCells, improved, isDark, keepTypedText, measureFontsOnce, nameErrors, nameMonths, offerLists, splitPlace } from "./component.js";
 import { computeCellsOnly } from "./filling.js";
 import { judge, keepFiles, onlyShown } from "./keeping.js";
 import { addFunctions, answerTo } from "./library.js";
@@ -94,6 +94,7 @@ async function start() {
   relyOnProof(bookOf);
   computeCellsOnly();
   measureFontsOnce();
+  nameErrors();
   addMarks((place) => book?.workedOut.differing.get(place)?.isShown ?? false, () => line.tell(book.notes));
   keepFiles((sentence) => line.complain(sentence), changed, (cell) => setTimeout(() => void book.advise(cell), 0));
   keepPastedTextText();

@@ -134,3 +134,29 @@ def test_rows_are_as_high_as_the_font_and_the_lines_of_their_cells_need(blank):
     }""")
     usual, figure, letter, lines, words = heights
     assert usual == 23 < figure == letter < lines < words
+
+
+def test_a_table_without_room_says_which_cell_is_in_its_way(blank):
+    blank.put({"B4": "mine", "A2": '=DS.SIGNAL_HISTORY("us-cpi","N5")'})
+    assert blank.values("A2") == ["#SPILL!"]
+    said = "B4 is in the way of its values. Empty it, or enter the formula where there is room."
+    assert blank.cell("A2")["message"] == said
+    blank.put({"B4": ""})
+    assert blank.cell("A2")["value"] == "date"
+
+
+@pytest.mark.parametrize(
+    ("formula", "code", "reason"),
+    [
+        ("=DS.SIGNAL(#REF!)", "#N/A", "an argument is an error itself (#REF!)"),
+        ("=SQRT(-1)", "#NUM!", "A number is outside"),
+        ('=DATE("x",1,1)', "#VALUE!", "An argument has the wrong kind"),
+        ("=INDEX(A1:A3,9)", "#REF!", "It refers to cells that do not exist"),
+        ("=#REF!", "#REF!", "Invalid reference"),
+        ("=1+#REF!", "#REF!", "Invalid reference"),
+    ],
+)
+def test_an_error_is_written_as_in_excel_and_has_a_reason(blank, formula, code, reason):
+    blank.put({"C1": formula})
+    assert blank.values("C1") == [code]
+    assert reason in blank.cell("C1")["message"]

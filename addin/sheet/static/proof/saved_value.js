@@ -16,6 +16,16 @@ export const UNKNOWN = "Unknown function: ";
 /** How the component begins where a function has too few or too many arguments, which Excel does not take at all. */
 const WRONG_COUNT = "Invalid number of arguments";
 
+/** What an error means where neither the component nor a call says more. @type {Record<string, string>} */
+const MEANING = {
+  "#DIV/0!": "It divides by zero, or by an empty cell.",
+  "#N/A": "It finds no value, as a lookup does without a match, or a cell that it refers to shows #N/A.",
+  "#NULL!": "The ranges that it refers to have no cell in common.",
+  "#NUM!": "A number is outside of what the function takes, or the result is too large or cannot be found.",
+  "#REF!": "It refers to cells that do not exist: they were deleted, or lie outside of the range.",
+  "#VALUE!": "An argument has the wrong kind, such as a text where the function takes a number.",
+};
+
 const INVISIBLE = "\u200b";
 const NO_ROOM = "Something is in the way of its values, or of those of a cell that it refers to: empty the cells that they would fill.";
 
@@ -29,7 +39,7 @@ export function savedValue({ value, type }) {
 /** @param {SavedValue} one @param {SavedValue} other */
 export function isEqual(one, other) {
   if (typeof one === "number" && typeof other === "number") return Math.abs(one - other) <= TOLERANCE * Math.max(Math.abs(one), Math.abs(other));
-  if (isError(one) && isError(other)) return one.error.replace("#REF!", "#REF") === other.error.replace("#REF!", "#REF");
+  if (isError(one) && isError(other)) return one.error === other.error;
   return (one ?? "") === (other ?? "");
 }
 
@@ -58,7 +68,7 @@ export function cellsIn(rows) {
 export function cellOf(value) {
   if (typeof value === "string" && o_spreadsheet.helpers.isEvaluationError(value)) return { value: INVISIBLE + value };
   if (!isError(value)) return { value: value ?? "" };
-  return { value: value.error.replace("#REF!", "#REF"), ...(value.error === "#SPILL!" && { message: NO_ROOM }) };
+  return { value: value.error, ...(value.error === "#SPILL!" && { message: NO_ROOM }) };
 }
 
 /** Whether a formula is nothing but a text that reads like an error. @param {any} formula */
@@ -75,4 +85,5 @@ export function explain(cell, own, failed) {
   const call = failed.find(({ code }) => code === cell.value);
   const reason = String(call?.message ?? own?.message ?? "");
   if (call || own?.value === cell.value || reason.startsWith(WRONG_COUNT)) cell.message = reason;
+  cell.message ||= MEANING[String(cell.value)] ?? "";
 }
