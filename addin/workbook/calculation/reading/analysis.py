@@ -8,7 +8,7 @@ from functools import partial
 
 from addin.formulas.lexer import Token, is_readable, tokens
 from addin.workbook.calculation.functions import measured, our_function, our_prefixes, plain_name, spans_all
-from addin.workbook.calculation.reading.branches import condition_of
+from addin.workbook.calculation.reading.branches import compares_by_size, condition_of
 from addin.workbook.calculation.reading.cautions import (
     CELLS,
     ONE_OF_ONE,
@@ -40,7 +40,7 @@ from addin.workbook.calculation.reading.noise import (
 )
 from addin.workbook.calculation.reading.oddities import OTHER_SIZE, UNKNOWN_FUNCTION, conditions_of, is_same_size
 from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, Node, UnreadableError, parsed
-from addin.workbook.calculation.reading.pieces import joined, mentions, merged, moved, moved_site
+from addin.workbook.calculation.reading.pieces import joined, mentions, merged, moved, moved_site, on_one_sheet
 from addin.workbook.calculation.reading.refusals import hides_references, why_refused
 from addin.workbook.calculation.reading.rounds import (
     ACCUMULATING,
@@ -65,8 +65,6 @@ from addin.workbook.calculation.reading.simple import comparison, is_simple
 
 MAX_WRITTEN = 200_000
 """Characters of one formula, on all its levels; names that stand for names could make billions."""
-
-_OF_ORDER = frozenset(("<", ">", "<=", ">="))
 
 
 class _Refusal(Exception):  # noqa: N818 - it names a state of the formula, not a failure of ours
@@ -152,14 +150,16 @@ class _Reader:
 
     def expression(self, tree: Expression) -> list[Piece]:
         """The pieces of an expression."""
-        pieces: list[Piece] = []
+        parts = list[list[Piece]]()
         tree = with_tested_differences(tree)
         tree = with_powers_as_calls(tree) if self.nudges else tree
-        has_order = any(isinstance(node, Token) and node.kind == "compare" and node.text in _OF_ORDER for node in tree)
+        has_order = compares_by_size(tree)
         for place, node in enumerate(tree):
             if has_order and isinstance(node, Token) and node.kind in ("hole", "text"):
                 self.shape.ordered.append(self._holes if node.kind == "hole" else node.text)
-            pieces += self._node(node, tree, place)
+            parts.append(self._node(node, tree, place))
+        pieces = [piece for part in parts for piece in part]
+        self.shape.required += [(self._around.alone(same), why) for same, why in on_one_sheet(tree, parts)]
         self._made += sum(len(piece) if isinstance(piece, str) else 1 for piece in pieces)
         if self._made > MAX_WRITTEN:
             raise _Refusal("it grows too long to be worked out")

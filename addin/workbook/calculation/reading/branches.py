@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from addin.formulas.lexer import Token
+from addin.workbook.calculation.reading.parsing import Expression
 from addin.workbook.calculation.reading.shapes import Piece
+
+_OF_ORDER = frozenset(("<", ">", "<=", ">="))
 
 
 def condition_of(
@@ -40,3 +44,8 @@ def _switched(before: Sequence[list[Piece]], place: int) -> tuple[tuple[Piece, .
         return ("SWITCH(", *before[0], *earlier, ",", *before[place - 1], ",1,0)"), 1
     # Another value to compare with, or the default: asked for when none before was equal.
     return (("SWITCH(", *before[0], *earlier, ",1)"), 1) if earlier else None
+
+
+def compares_by_size(tree: Expression) -> bool:
+    """Return whether an expression asks which of two values is smaller."""
+    return any(isinstance(node, Token) and node.kind == "compare" and node.text in _OF_ORDER for node in tree)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -23,6 +23,31 @@ NO_RATE = 1e-6
 OF_DAYS = frozenset(("YEAR", "MONTH", "DAY", "WEEKDAY"))
 HALF_A_SECOND = 0.5 / 86_400
 """In days."""
+
+_COUPONS = ("COUPDAYBS", "COUPDAYS", "COUPDAYSNC", "COUPNCD", "COUPNUM", "COUPPCD")
+OF_CALENDAR: Mapping[str, tuple[int, ...]] = {
+    **dict.fromkeys(("YEARFRAC", "DAYS360", "DATEDIF", *_COUPONS), (0, 1)),
+    **dict.fromkeys(("EDATE", "EOMONTH", "ISOWEEKNUM"), (0,)),
+}
+"""Functions that count by months or years, and which of their arguments are days."""
+LAST_OLD_DAY = 60
+"""29 February 1900, which only Excel has: before March of that year, days are counted otherwise in every program."""
+
+OF_COUNTS: Mapping[str, tuple[int, ...]] = {
+    **dict.fromkeys(("ROUND", "ROUNDUP", "ROUNDDOWN", "TRUNC", "FIXED", "DOLLAR", "REPT"), (1,)),
+    **dict.fromkeys(("LEFT", "LEFTB", "RIGHT", "RIGHTB", "LARGE", "SMALL"), (1,)),
+    **dict.fromkeys(("EDATE", "EOMONTH", "WORKDAY", "WORKDAY.INTL"), (1,)),
+    **dict.fromkeys(("MID", "MIDB", "REPLACE", "REPLACEB", "INDEX", "BASE"), (1, 2)),
+    **dict.fromkeys(("FIND", "FINDB", "SEARCH", "SEARCHB", "VLOOKUP", "HLOOKUP"), (2,)),
+    **dict.fromkeys(("DATE", "TIME"), (0, 1, 2)),
+    **dict.fromkeys(("COMBIN", "COMBINA", "PERMUT", "PERMUTATIONA"), (0, 1)),
+    **dict.fromkeys(("CHOOSE", "CHAR", "UNICHAR"), (0,)),
+    **dict.fromkeys(("TAKE", "DROP", "EXPAND"), (1, 2)),
+    "OFFSET": (1, 2, 3, 4),
+    "SUBSTITUTE": (3,),
+}
+"""Functions that count by some of their arguments: digits, letters, rows, months, days."""
+COUNT_BITS = 31
 
 OF_BLANKS = frozenset(
     ("VLOOKUP", "HLOOKUP", "MATCH", "FORECAST", "FORECAST.LINEAR", "SERIESSUM", "Z.TEST", "ZTEST", "LCM")
@@ -69,6 +94,8 @@ COUNTS_ODD_TEXTS = "it counts cells with a text that looks like a number, a day 
 HARDLY_ANY = "its rate is hardly any, and what rounding left of it programs show differently"
 ONLY_ONE_FAILS = "one engine comes to an error, and another does not"
 MORE_THAN_48_BITS = "it shifts a number to more than 48 bits"
+MORE_THAN_31_BITS = "it counts by a number of more than 31 bits, which programs take differently"
+BEFORE_MARCH_1900 = "it counts months or years from before March 1900, which programs do differently"
 SPLITS_BY_NOTHING = "it splits a text by nothing"
 MORE_THAN_THE_TEXT = "it looks for a delimiter more often than the text has letters"
 NEAR_MIDNIGHT = "it reads a time within half a second before midnight, which programs take for either day"
@@ -77,6 +104,7 @@ UNSORTED_CLASSES = "it counts by classes that do not rise, which programs show i
 OTHER_TILDE = "its criterion has a ~ in a place where programs read it differently"
 NEARLY_WHOLE = "it reads a number whose first 15 digits are whole, which programs cut off differently"
 COMPARES_NEAR_MISSES = "it compares numbers whose first 15 digits are the same, which programs take for equal or not"
+SEVERAL_SHEETS = "it looks for what areas have in common that may be on different sheets"
 OTHER_SIZE = "it tests more or fewer cells than it adds up"
 
 _SIGNS = r"[-+($€£¥\s]*"
@@ -97,6 +125,7 @@ _DOUBTFUL_NUMBER = re.compile(
     | [0-9.,]+\s*-\s* | [0-9]+:(?:[6-9][0-9]|[0-9]+:[6-9][0-9]).*""",
     re.VERBOSE,
 )
+_FEW = re.compile(r"[-+]?[0-9]{1,9}(?:\.[0-9]*)?")
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
@@ -259,8 +288,30 @@ def _rises(values: Sequence[Piece]) -> tuple[Piece, ...]:
     return ("AND(SORT(UNIQUE(TOCOL(", *values, ",1)))=TOCOL(", *values, ",1))")
 
 
+def _given(places: Sequence[int], arguments: Sequence[Sequence[Piece]]) -> list[Sequence[Piece]]:
+    """The arguments at these places, without those that are left out."""
+    return [arguments[place] for place in places if place < len(arguments) and arguments[place]]
+
+
+def _is_small(count: Sequence[Piece]) -> bool:
+    """Return whether an argument is a number of few digits in the formula itself."""
+    return all(isinstance(piece, str) for piece in count) and _FEW.fullmatch("".join(map(str, count))) is not None
+
+
+def _limits_of(name: str, arguments: Sequence[Sequence[Piece]]) -> Iterator[tuple[tuple[Piece, ...], str]]:
+    """What has to hold for the sizes of counts and days; what is no number has none."""
+    for count in _given(OF_COUNTS.get(name, ()), arguments):
+        if not _is_small(count):
+            yield ("AND(IFERROR(ABS(", *count, f")<2^{COUNT_BITS},TRUE))"), MORE_THAN_31_BITS
+    for day in _given(OF_CALENDAR.get(name, ()), arguments):
+        yield ("AND(IFERROR((", *day, f")+0>{LAST_OLD_DAY},TRUE))"), BEFORE_MARCH_1900
+    if name in ("EDATE", "EOMONTH"):
+        yield (f"AND(IFERROR({name}(", *arguments[0], ",", *arguments[1], f")>{LAST_OLD_DAY},TRUE))"), BEFORE_MARCH_1900
+
+
 def conditions_of(name: str, arguments: Sequence[Sequence[Piece]]) -> Iterator[tuple[tuple[Piece, ...], str]]:
     """What has to hold for the arguments of a function, each with what speaks against it else."""
+    yield from _limits_of(name, arguments)
     if name == "TEXTSPLIT":
         for delimiter in filter(None, arguments[1:3]):
             yield ("AND(LEN(", *delimiter, ")>0)"), SPLITS_BY_NOTHING

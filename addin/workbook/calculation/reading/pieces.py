@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from addin.formulas.lexer import Token
+from addin.workbook.calculation.reading.oddities import SEVERAL_SHEETS
+from addin.workbook.calculation.reading.parsing import Expression
 from addin.workbook.calculation.reading.shapes import Answer, CallSite, Fixed, Guard, Piece
 
 
@@ -47,3 +50,24 @@ def merged(pieces: Sequence[Piece]) -> Iterator[Piece]:
         yield piece
     if text:
         yield text
+
+
+def on_one_sheet(tree: Expression, parts: Sequence[Sequence[Piece]]) -> Iterator[tuple[tuple[Piece, ...], str]]:
+    """What has to hold for references that are intersected, or span a range, each with what speaks against it else."""
+    for place, node in enumerate(tree[:-1]):
+        if place and isinstance(node, Token) and node.kind == "operator" and node.text in (" ", ":"):
+            one, other = _where(parts[place - 1]), _where(parts[place + 1])
+            if node.text == " " or (one and other):  # nobody knows the sheet of what XLOOKUP and the like find
+                sheets = (*(one or parts[place - 1]), ")=SHEET(", *(other or parts[place + 1]))
+                yield ("AND(SHEET(", *sheets, "))"), SEVERAL_SHEETS
+
+
+def _where(operand: Sequence[Piece]) -> Sequence[Piece]:
+    """Return what stands on the sheet of an operand: of `INDEX` and `OFFSET` the first argument; empty if not known."""
+    match operand:
+        case ["INDEX(" | "OFFSET(" | "(", *inside]:
+            return _where(inside)
+        case [str(written), *_] if written.endswith("("):
+            return ()
+        case _:
+            return operand[:1]

@@ -11,6 +11,8 @@ from addin.workbook.calculation.reading.parsing import CallNode, Expression, Gro
 _OF_AREAS = frozenset({"SUM", "MIN", "MAX", "COUNT", "AVERAGE"})
 """Functions of whole areas whose results are the same in every line of the truth, from either engine."""
 _OF_NUMBERS = frozenset({"ABS", "ROUND", "SQRT"})
+MANY_DIGITS = 1_000
+"""More than any number has, and far fewer than any engine can count."""
 
 
 def is_simple(tree: Expression) -> bool:
@@ -27,12 +29,23 @@ def _is_simple(node: Node) -> bool:
             return all(len(each) == 1 and _is_hole(each[0]) for each in node.arguments)
         if name == "IF":
             return len(node.arguments) == 3 and _compares(node.arguments[0]) and all(map(is_simple, node.arguments[1:]))
+        if name == "ROUND" and not _counts_few(node.arguments[1:]):
+            return False
         return name in _OF_NUMBERS and bool(node.arguments) and all(map(is_simple, node.arguments))
     return node.kind in ("hole", "number") or (node.kind == "operator" and node.text in "+-*/")
 
 
 def _is_hole(node: Node) -> bool:
     return isinstance(node, Token) and node.kind == "hole"
+
+
+def _counts_few(digits: list[Expression]) -> bool:
+    """Return whether digits are counted by a number in the formula, which is nowhere near to what engines can count."""
+    match digits:
+        case [[Token(kind="number") as number]] | [[Token(kind="operator", text="-"), Token(kind="number") as number]]:
+            return float(number.text) < MANY_DIGITS
+        case _:
+            return False
 
 
 def _compares(tree: Expression) -> bool:

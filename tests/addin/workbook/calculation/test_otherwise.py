@@ -8,14 +8,17 @@ from xlsxwriter import Workbook
 from addin.workbook.calculation.calculation import SEVERAL_VALUES
 from addin.workbook.calculation.reading.constants import OTHER_MARKS
 from addin.workbook.calculation.reading.oddities import (
+    BEFORE_MARCH_1900,
     BLANK,
     COUNTS_ODD_TEXTS,
     COUNTS_ODD_VALUES,
+    MORE_THAN_31_BITS,
     MORE_THAN_THE_TEXT,
     NO_SPILL,
     OTHER_SIZE,
     OTHER_TILDE,
     READS_DAY,
+    SEVERAL_SHEETS,
     SPLITS_BY_NOTHING,
 )
 from addin.workbook.refresh.refresh import refresh_book
@@ -308,3 +311,39 @@ async def test_one_cell_as_the_first_area_of_a_running_total_is_worked_out(servi
     assert list(await _reasons(service, book)) == [(6, 2)]
     call, *sums, counted, average = values(book, "Sheet1", "A1", "B1", "B2", "B3", "B4", "B5")
     assert (sums, counted, average) == ([call] * 3, 1, call)
+
+
+@pytest.mark.parametrize(
+    ("formula", "reason"),
+    [
+        ("ROUND(2.5,1E15)", MORE_THAN_31_BITS),
+        ("ROUND(2.5,-C1*3E9)", MORE_THAN_31_BITS),
+        ("ROUND(2.5,NA())", ""),
+        ("ROUND(2.5,400)", ""),
+        ("DATE(2020,1,3000000000)", MORE_THAN_31_BITS),
+        ('LEN(LEFT("abc",C1*3E9))', MORE_THAN_31_BITS),
+        ("INDEX(B1:B8,C1)", ""),
+        ("YEARFRAC(59,61,0)", BEFORE_MARCH_1900),
+        ("DAYS360(B1,61)", BEFORE_MARCH_1900),
+        ("EDATE(61,-1)", BEFORE_MARCH_1900),
+        ("EOMONTH(31,0)", BEFORE_MARCH_1900),
+        ("YEARFRAC(61,420,1)", ""),
+        ('EDATE("2020-01-31",1)', ""),
+        ("SUM(B1:B8 Other!$A$1:$B$2)", SEVERAL_SHEETS),
+        ("IFERROR(B1:B8 Other!$A$1,7)", SEVERAL_SHEETS),
+        ("SUM(B1:B8 OFFSET(Other!$A$1,0,0,2,2))", SEVERAL_SHEETS),
+        ("SUM(INDEX(Other!$A$1:$A$3,1):INDEX(B1:B8,3))", SEVERAL_SHEETS),
+        ("SUM(B1:B8 (B2:C3))", ""),
+        ("SUM(B1:B8 OFFSET(B1,0,0,2,1))", ""),
+        ("SUM(B1:INDEX(OFFSET(B1:B8,1,0),3))", ""),
+        ("SUM(Other!$A$1:INDEX(Other!$A:$A,2))", ""),
+    ],
+)
+async def test_large_counts_old_days_and_areas_of_two_sheets_are_left(
+    service: EmbeddedService, tmp_path: Path, formula: str, reason: str
+):
+    numbers = {f"B{row}": row for row in range(1, 9)} | {f"C{row}": row * 10 for row in range(1, 9)}
+    cells = {"A1": CALL, **numbers, "H5": f"=({formula})+A1*0"}
+    path = make_book(tmp_path / "book.xlsx", cells, Other={"A1": 5, "A2": 6})
+    assert await _reasons(service, path) == ({(5, 8): reason} if reason else {})
+    assert (values(path, "Sheet1", "H5") == [None]) == bool(reason)
