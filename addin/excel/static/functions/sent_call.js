@@ -41,8 +41,8 @@ export class SentCall {
 
   /** @param {Answer} answer */
   answered(answer) {
-    this.staleReason = answer.stale?.reason ?? null;
     this.size = this.#settled(answer);
+    if (this.size > 0) this.staleReason = answer.stale?.reason ?? null;
     this.#ended(this.size === 0 ? 0 : 1000 * answer.fresh_s);
   }
 
