@@ -75,9 +75,9 @@ class Cost:
         return max(self.at_least, self.likely or 0) if self.at_most is None else self.at_most
 
     def range_text(self) -> str:
-        """The numbers alone: `3`, `2 to 4`, `at least 2`."""
+        """The numbers alone: `3`, `2 to 4`, `at least 2`, `0 or more`."""
         if self.at_most is None:
-            return f"at least {self.at_least:,}"
+            return f"at least {self.at_least:,}" if self.at_least else "0 or more"
         return f"{self.at_least:,} to {self.at_most:,}" if self.at_least < self.at_most else f"{self.at_most:,}"
 
     def __str__(self) -> str:

@@ -20,10 +20,17 @@ SHOWN_CELLS = 3
 """How many of the cells with the same reason are named."""
 
 
+def formulas_text(report: Refreshed) -> str:
+    """Return how many formulas a refresh computed: those of ours, and others that it worked out or left."""
+    if not report.calculated:
+        return counted(report.cells, "formula")
+    return f"{counted(report.cells, 'formula')} of ours and {counted(len(report.calculated), 'other')}"
+
+
 def print_report(report: Refreshed, target: Path) -> None:
     """Print what a refresh did."""
     spent = requests_text(report.requests)
-    echo(f"{target}: {counted(report.formulas, 'formula')}, {len(report.written):,} changed, {spent} spent")
+    echo(f"{target}: {formulas_text(report)}, {len(report.written):,} changed, {spent} spent")
     print_notes([("", report)])
     _print_calculated(report)
     if report.mended:
@@ -108,7 +115,7 @@ def print_cost(cost: BookCost, book: Path) -> None:
     table = plain_table(show_header=True)
     for heading in ("sheet", "function"):
         table.add_column(heading)
-    for heading in ("formulas", "requests"):
+    for heading in ("calls", "requests"):
         table.add_column(heading, justify="right")
     for (sheet, function_id), (formulas, requests) in cost.by_sheet.items():
         names = (Text(printable(name)) for name in (sheet, function_id))
@@ -118,8 +125,8 @@ def print_cost(cost: BookCost, book: Path) -> None:
     resting = f"; {counted(len(cost.guessed), 'call')} more rest on answers" if cost.guessed else ""
     total = Text(f"{printable(book.name)}: {cost.cost}", style="bold")
     total.append(
-        f"{left}; {cost.fresh_cells:,} of {cost.cells:,} formulas are fresh already{resting}. "
-        "Formulas that share data share its requests.",
+        f"{left}; {cost.fresh_cells:,} of {counted(cost.cells, 'call')} of our functions are fresh already{resting}. "
+        "Calls that share data share its requests.",
         style="not bold",
     )
     console.print(total)

@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from addin.cli.books.one_book import cost_as_json, print_notes, report_as_json
+from addin.cli.books.one_book import cost_as_json, formulas_text, print_notes, report_as_json
 from addin.cli.output import counted, plain_table, print_json, requests_text
 from addin.workbook.many.run import BookDone, BooksCost
 from addin.workbook.refresh.report import BookCost, Refreshed
@@ -41,9 +41,7 @@ def line_of(book: BookDone) -> str:
     if book.report is None:
         return f"{book.book}: left as it was ({book.error})"
     report = book.report
-    return (
-        f"{book.target}: {counted(report.formulas, 'formula')}, {len(report.written):,} changed{_state(report, ', ')}"
-    )
+    return f"{book.target}: {formulas_text(report)}, {len(report.written):,} changed{_state(report, ', ')}"
 
 
 def print_cost(cost: BooksCost, *, as_json: bool) -> None:

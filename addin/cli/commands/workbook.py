@@ -69,7 +69,7 @@ def freeze(
         copied = None if audit is None else _signed(book, copy, output, audit, namespace)
     became = "became a value" if frozen.cells == 1 else "became values"
     signed = "" if audit is None else f", signed in {audit}"
-    echo(f"{output}: {counted(frozen.cells, 'formula')} {became}{signed}; the copy needs no add-in")
+    echo(f"{output}: {counted(frozen.cells, 'formula')} of ours {became}{signed}; the copy needs no add-in")
     _print_remaining(frozen)
     if audit is not None and copied is not None:
         _print_signed(book, audit, copied)

@@ -26,8 +26,9 @@ def test_a_book_is_told_its_cost_refreshed_and_then_costs_nothing(service: Embed
     assert (done.returncode, done.stdout) == (0, f"{book}: 3 formulas, 3 changed, 3 requests spent\n")
     assert addin("refresh", str(book), environ=environ).stdout == f"{book}: 3 formulas, 0 changed, 0 requests spent\n"
     dry = addin("refresh", str(book), "--dry-run", environ=environ)
-    assert "book.xlsx: 0 requests, 49,997 left this month; 3 of 3 formulas are fresh already." in " ".join(
-        dry.stdout.split()
+    assert (
+        "book.xlsx: 0 requests, 49,997 left this month; 3 of 3 calls of our functions are fresh already."
+        in " ".join(dry.stdout.split())
     )
     assert service.running.request_count == 3
 
@@ -38,6 +39,7 @@ def test_what_could_not_be_done_is_named_and_told_by_the_exit_code(service: Embe
     )
     done = addin("refresh", str(book), "-o", str(tmp_path / "out.xlsx"), environ=environment(tmp_path, service))
     assert done.returncode == 3
+    assert "4 formulas of ours and 1 other, " in done.stdout
     assert "unproven, keep their old value: Sheet1!B1: " in done.stderr
     assert "show an error: Sheet1!B2: #N/A no signal 'nope'" in done.stderr
     assert values(book, "Sheet1", "A1") == [None], "the book itself was not to be changed"

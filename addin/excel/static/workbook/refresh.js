@@ -154,7 +154,7 @@ const WHOLE = { scope: "workbook", sheetId: null, areas: null };
 /** @param {RefreshReport} report */
 function summaryOf({ cells, how, repaired, damaged, requests, unanswered, quota }) {
   const counted = (/** @type {number} */ count, /** @type {string} */ word) => `${count.toLocaleString()} ${word}${count === 1 ? "" : "s"}`;
-  const spent = `${unanswered ? "at least " : ""}${counted(requests, "request")}`;
+  const spent = unanswered && requests === 0 ? "0 or more requests" : `${unanswered ? "at least " : ""}${counted(requests, "request")}`;
   const parts = [`${counted(cells, "cell")} refreshed`, spent];
   if (repaired) parts.push(`${counted(repaired, "damaged formula")} entered again`);
   if (damaged) parts.push(`${counted(damaged, "damaged formula")} left: ${LEFT_DAMAGED}`);

@@ -191,13 +191,13 @@ async def test_the_cost_is_a_range_where_an_answer_decides_what_is_asked(
 @pytest.mark.parametrize(
     ("formula", "rests_on", "told"),
     [
-        ('=IF(B1>100,_xldudf_DS_SIGNAL("us-10y"),0)', ("B1", CALL, 1), "at least 0 requests"),
-        ("=_xldudf_DS_SIGNAL(B1)", ("B1", '_xldudf_DS_SIGNAL("us-cpi","slug")', "wb.gold"), "at least 0 requests"),
-        ('=_xldudf_DS_SIGNAL(B1&"")*2', ("B1", '_xldudf_DS_SIGNAL("us-cpi","slug")', "wb.gold"), "at least 0 requests"),
+        ('=IF(B1>100,_xldudf_DS_SIGNAL("us-10y"),0)', ("B1", CALL, 1), "0 or more requests"),
+        ("=_xldudf_DS_SIGNAL(B1)", ("B1", '_xldudf_DS_SIGNAL("us-cpi","slug")', "wb.gold"), "0 or more requests"),
+        ('=_xldudf_DS_SIGNAL(B1&"")*2', ("B1", '_xldudf_DS_SIGNAL("us-cpi","slug")', "wb.gold"), "0 or more requests"),
         (
             '=IF(SUM(B1:B4)>100,_xldudf_DS_SIGNAL("us-10y"),0)',
             ("B1:B4", '_xldudf_DS_SIGNAL_HISTORY("us-cpi","N4",,"header=none; columns=value")', 1),
-            "at least 0 requests",
+            "0 or more requests",
         ),
     ],
 )

@@ -30,7 +30,7 @@ export function requestsIn(cost, format) {
   if (least === most) return format.counted(most, "request");
   if (most === Infinity) {
     const likely = cost.requests > least ? `, likely ${format.count(cost.requests)}` : "";
-    return `at least ${format.counted(least, "request")}${likely}`;
+    return `${least === 0 ? "0 or more requests" : `at least ${format.counted(least, "request")}`}${likely}`;
   }
   return `${format.count(least)} to ${format.counted(most, "request")}`;
 }

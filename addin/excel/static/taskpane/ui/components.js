@@ -225,7 +225,7 @@ export function quotaMeter(quota, format) {
   level.style.inlineSize = `${Math.max(0, Math.min(100, shareOf(quota) * 100))}%`;
   const left = h("span", h("strong.big", format.count(quota.remaining)), " left this month");
   const cap = h("span", `of ${format.count(quota.cap)}`);
-  const used = h("span", `${format.count(quota.used_here)} used here`);
+  const used = h("span", `${format.count(quota.used_here)} by this add-in this month`);
   return h(
     "div.quota",
     h("p.row.spread", left, h("span.badge.calm.tier", quota.tier)),

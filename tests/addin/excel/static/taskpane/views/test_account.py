@@ -82,14 +82,18 @@ def test_the_allowance_is_that_of_the_last_answer(chromium, backend):
     with opened(chromium, backend, locale="en-US") as pane:
         pane.sees("49,999 left")
         pane.open_tab("Account")
-        pane.sees("used here")
-        assert pane.texts("#panel-account .quota .row") == ["49,999 left this month Pro", "of 50,000 1 used here"]
+        pane.sees("by this add-in this month")
+        assert pane.texts("#panel-account .quota .row") == [
+            "49,999 left this month Pro",
+            "of 50,000 1 by this add-in this month",
+        ]
 
 
 def test_the_settings_say_how_long_an_answer_is_fresh(chromium, backend, service):
     with opened(chromium, backend) as pane:
         pane.open_tab("Account")
         pane.sees("An answer is fresh for 15 min")
+        pane.sees("Spent since the backend started")
         pane.sees(service.url)
         pane.sees(backend.http.get("/status").json()["version"])
 
