@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,18 +32,21 @@ from addin.workbook.ooxml.relations import calculation_chain, without_parts
 from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.target import Target
 from addin.workbook.ooxml.webextension import without_pane_of
-from addin.workbook.refresh.dependencies import CellNote
+from addin.workbook.refresh.dependencies import CellNote, OurCell
 from addin.workbook.refresh.plan import Plan, arguments, make_plan
 from addin.workbook.refresh.report import Refreshed
-from addin.workbook.refresh.worked_out import Asking, working
+from addin.workbook.refresh.worked_out import Asking, missing_part, working
 from addin.workbook.refresh.writing import record
 from addin.workbook.spill_references import name_spills
 from udfs import Call
+from udfs.cells import Grid, cells_of
 from udfs.engine import Outcome
 from udfs.errors import CellError
 
 _NOT_YET = ("#NAME?", "#BUSY!", "#GETTING_DATA")
 """What a cell of ours shows as long as it has not been computed."""
+
+PASSING_ERROR = "it shows an error that may have passed: refresh the book"
 
 SHOWN_CELLS = 3
 """How many cells an error names."""
@@ -96,12 +100,16 @@ async def freeze(
         if stale and not allow_stale:
             raise StaleValuesError(_not_proven(stale), stale)
         ours = [(book.sheet(name), spot, each.text) for name, spot, each in book.formulas_with_calls(namespace)]
-        _refuse_without_values(ours, path)
+        marked = {note.where for note in stale}
+        missing = [(sheet, spot) for sheet, spot, _ in ours if not _has_value(sheet, spot)]
+        _refuse_without_values([each for each in missing if _where(*each) not in marked], len(ours), path)
         unchecked = [] if is_installed() else list(_calculating(ours, namespace))
         name_spills(book, {(sheet.name, spot) for sheet, spot, _ in ours})
         left_alone = _clear_live_parts(book, namespace)
         for sheet, spot, _ in ours:
             sheet.freeze(spot)
+        for sheet, spot in missing:
+            sheet.write(spot, None)
         book.rewrite_columns(lambda _, text: "" if book.calls(text, namespace) else text)
         rules = _rules_with_calls(book, namespace)
         panes, changed = without_pane_of(package, ADDIN_ID)
@@ -123,8 +131,12 @@ async def _worked_out(book: Book, namespace: str, ask: Asking | None) -> list[Ce
     """Work out what rests on our values; the formulas that stay old, which are marked."""
     plan = make_plan(book, namespace, calculates=is_installed())
     work = working(book, plan, namespace, time.time())
+    shown = await _unsettled(book, plan, ask) if book.recalculates_on_load else []
+    stale = [cell.note(PASSING_ERROR) for cell in shown if not isinstance(cell.call, CellReference)]
+    for cell in shown:
+        book.mark(book.sheet(cell.sheet), cell.spot)
     if work is None:
-        return []
+        return stale
     with work:
         await work.prove()
         await work.accept(each.place for each in work.formulas if each.shape.is_call and each.formula.is_calculated)
@@ -133,16 +145,48 @@ async def _worked_out(book: Book, namespace: str, ask: Asking | None) -> list[Ce
             # Whoever saved the book had worked everything out.
             unanswered = await work.unanswered()
             await work.accept(each.place for each in work.formulas if each.place in unanswered and _has_result(each))
-        worked = await work.run({}, (), ask or _no_answers)
+        left = {(cell.sheet, spot) for cell in shown for spot in book.sheet(cell.sheet).spots_in(cell.formula.area)}
+        worked = await work.run({}, left, ask or _no_answers)
     report = Refreshed()
     record(book, worked, report)
-    stale = [each for each in worked.results if each.unproven and each.formula.place in work.essential]
-    for result in stale:
+    unproven = [each for each in worked.results if each.unproven and each.formula.place in work.essential]
+    for result in unproven:
         sheet, spot = result.formula.place
         book.mark(book.sheet(sheet), spot)
-    if stale:
+    if unproven:
         book.recalculate_on_load()
-    return [CellNote(str(each.formula), each.formula.formula.text, each.unproven) for each in stale]
+    return stale + [CellNote(str(each.formula), each.formula.formula.text, each.unproven) for each in unproven]
+
+
+async def _unsettled(book: Book, plan: Plan, ask: Asking | None) -> list[OurCell]:
+    """The cells of ours that show an error which may have passed, and those that show one of them."""
+    calls: list[Call] = []
+    cells: list[OurCell] = []
+    for cell in plan.cells:
+        if not isinstance(cell.call, CellReference) and _shows_error(book, cell):
+            with suppress(Unworkable):  # an argument that is nowhere: this error stays
+                calls.append(Call(cell.call.function_id, arguments(book, cell.call, cell.sheet)))
+                cells.append(cell)
+    outcomes = await (ask or _no_answers)(calls) if calls else []
+    found = [cell for cell, outcome in zip(cells, outcomes, strict=True) if outcome is None or not _stays(outcome)]
+    places = {cell.place for cell in found}
+    referring = (cell for cell in plan.cells if isinstance(cell.call, CellReference))
+    return found + [cell for cell in referring if not places.isdisjoint(plan.dependencies.shown_by(cell))]
+
+
+def _shows_error(book: Book, cell: OurCell) -> bool:
+    sheet = book.sheet(cell.sheet)
+    spots = sheet.spots_in(cell.formula.area) if _has_value(sheet, cell.spot) else ()
+    return any(isinstance(sheet.value(spot), CellError) for spot in spots)
+
+
+def _stays(outcome: Outcome) -> bool:
+    """Return whether an answer has an error that stays."""
+    result = cells_of(outcome.result)
+    if isinstance(result, Grid):
+        has_errors = any(isinstance(value, CellError) for row in result.rows() for value in row)
+        return has_errors and not missing_part(outcome)
+    return isinstance(result, CellError) and outcome.fresh_for_s > 0
 
 
 def _clear_live_parts(book: Book, namespace: str) -> list[str]:
@@ -210,8 +254,9 @@ def _not_proven(stale: Sequence[CellNote]) -> str:
     shown = ", ".join(note.where for note in stale[:SHOWN_CELLS]) + (" …" if len(stale) > SHOWN_CELLS else "")
     formulas = "1 formula" if len(stale) == 1 else f"{len(stale):,} formulas"
     return (
-        f"{formulas} ({shown}) cannot be shown to be up to date, so nothing was written. Recalculate the book in Excel "
-        "or Calc and save it; or write the copy all the same, with these cells marked: --allow-stale"
+        f"{formulas} ({shown}) cannot be shown to be up to date, so nothing was written. Mend what cannot be worked "
+        "out, or recalculate the book in Excel or Calc and save it; or write the copy all the same, with these cells "
+        "marked, and empty where there never was a value: --allow-stale"
     )
 
 
@@ -223,12 +268,17 @@ def refuse_itself(path: Path, target: Path) -> Target:
     return place
 
 
-def _refuse_without_values(ours: Sequence[tuple[Sheet, Spot, str]], path: Path) -> None:
-    missing = [str(Area(*spot, *spot, sheet=sheet.name)) for sheet, spot, _ in ours if not _has_value(sheet, spot)]
+def _where(sheet: Sheet, spot: Spot) -> str:
+    return str(Area(*spot, *spot, sheet=sheet.name))
+
+
+def _refuse_without_values(missing: Sequence[tuple[Sheet, Spot]], formulas: int, path: Path) -> None:
     if missing:
-        shown = ", ".join(missing[:SHOWN_CELLS]) + (" …" if len(missing) > SHOWN_CELLS else "")
+        shown = ", ".join(_where(*each) for each in missing[:SHOWN_CELLS]) + (
+            " …" if len(missing) > SHOWN_CELLS else ""
+        )
         raise WorkbookError(
-            f"{len(missing):,} of {len(ours):,} formulas in {path} have no value yet ({shown}), "
+            f"{len(missing):,} of {formulas:,} formulas in {path} have no value yet ({shown}), "
             f"so a copy would show nothing there. Refresh the book first: addin refresh {as_argument(path)}"
         )
 

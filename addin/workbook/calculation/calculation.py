@@ -32,22 +32,25 @@ from addin.workbook.calculation.reading.shapes import Shape
 from addin.workbook.calculation.results import (
     CAME_TO_SPILL,
     IN_A_CIRCLE,
+    as_shown,
     doubt_about,
     is_reproduced,
     is_same,
     is_without_room,
-    to_cell,
+    shows_error,
     to_engine,
 )
 from addin.workbook.calculation.simple_stage import SimpleStage
 from addin.workbook.ooxml.book import Book
 from addin.workbook.spill_room import spill_area, what_blocks
 from udfs.cells import Scalar
+from udfs.errors import CellError
 
 AS_SHOWN = "the book calculates with the digits that cells show (precision as displayed)"
 RESTS_ON_UNPROVEN = "it rests on a cell that is left as it was"
 FINDS_UNPROVEN = "it finds its cells while it calculates, and some are left as they were"
 NOT_REPRODUCED = "the value in the file could not be worked out from the other values in it"
+NO_ANSWER_YET = "it rests on a cell of ours that has had no answer yet"
 NOT_ANSWERED = "a call of ours in it was not answered"
 SEVERAL_VALUES = "a function in it gets an area where engines take one value"
 NO_SHEET = "it refers to a sheet that is not there"
@@ -195,11 +198,32 @@ class BookCalculation:
             for place, keys in self.used.items()
             if (why := next((failed[key] for key in keys if key in failed), ""))
         }
-        new = [self._formulas[place] for place in users if not self._formulas[place].formula.is_calculated]
-        found = self._run.cells.values(new) if self._run and new else {}
-        for place, why in users.items():
-            if place not in found or not _shows_error(found[place]):
-                self._unproven.setdefault(place, why)
+        self._leave_without_errors(users)
+
+    def leave_hiding(self, cells: Iterable[Place]) -> None:
+        """Leave what rests on these cells of ours, whose error may pass, unless it shows an error in place of none."""
+        of_sheets = by_sheet(cells)
+        if not of_sheets:
+            return
+        resting = {formula.place for formula in resting_on(self._formulas.values(), of_sheets)}
+        finding = (each for each in self._formulas.values() if each.shape.finds_cells and _may_find(each, of_sheets))
+        self._leave_without_errors(dict.fromkeys(resting | {formula.place for formula in finding}, NO_ANSWER_YET))
+
+    def _leave_without_errors(self, users: Mapping[Place, str]) -> None:
+        """Leave these formulas, for a reason each, but those that show an error and have no value in the file."""
+        if not users:
+            return
+        run = self._run = self._run or self._begun()
+        new = [self._formulas[place] for place in users if not self._has_value(self._formulas[place])]
+        found = {**run.simple, **run.cells.values([each for each in new if each.place in run.cells.live])}
+        errors = {each.place for each in new if shows_error(found.get(each.place))}
+        for place in users.keys() - errors:
+            self._unproven.setdefault(place, users[place])
+
+    def _has_value(self, formula: BookFormula) -> bool:
+        """Return whether the file holds a result of a formula that is more than an error."""
+        is_error = not formula.is_array and isinstance(self._value(formula.place), CellError)
+        return formula.formula.is_calculated and not is_error
 
     def results(self) -> list[Result]:
         """Every formula with its new value, or with its old one and why it stays."""
@@ -255,7 +279,7 @@ class BookCalculation:
             if why or place in unchanged:
                 value, rows = self._old_shown(formula)
             else:
-                value, rows = _shown(found[place])
+                value, rows = as_shown(found[place])
             old = self._value(place)
             results.append(Result(formula, value, old, rows, why, place in self._compared, used.get(place, ())))
         return results
@@ -278,12 +302,12 @@ class BookCalculation:
     def _shape_refusal(self) -> Callable[[Shape], str]:
         """Return why no formula of a shape is tried; copied formulas have one shape."""
         book = self._book  # and not this object itself, which would then stay until the garbage collector comes
-        as_shown = book.calculates_as_shown
+        shows_rounded = book.calculates_as_shown
         hides_rows = cache(lambda: any(map(book.hides_rows, book.sheet_names)))
 
         @cache
         def refusal(shape: Shape) -> str:
-            if as_shown:
+            if shows_rounded:
                 return AS_SHOWN
             if shape.refused:
                 return shape.refused
@@ -330,12 +354,6 @@ class BookCalculation:
         return reasons
 
 
-def _shows_error(found: Any) -> bool:
-    """Return whether what the engine gave, a value or rows, shows an error."""
-    rows = found if type(found) is list else [[found]]
-    return any(isinstance(value, dict) for row in rows for value in row)
-
-
 def _is_one_cell(reference: str) -> bool:
     area = area_of(reference)
     return area is not None and area.is_cell
@@ -354,14 +372,6 @@ def _may_find(formula: BookFormula, cells: Mapping[str, object]) -> bool:
     if formula.shape.hides_references or "INDIRECT" in formula.shape.functions:
         return True
     return not cells.keys().isdisjoint({formula.place[0], *(sheet for sheet, _ in formula.areas)})
-
-
-def _shown(found: Any) -> tuple[Scalar, Sequence[Sequence[Scalar]]]:
-    """Return what a cell shows, and the rows of an array formula, of what the engine gave."""
-    if type(found) is not list:
-        return to_cell(found), ()
-    rows = [[to_cell(value) for value in row] for row in found]
-    return (rows[0][0] if rows and rows[0] else None), rows
 
 
 def _comparable(formulas: Mapping[Place, BookFormula], cells_unknown: Iterable[Place]) -> tuple[set[Place], set[Place]]:

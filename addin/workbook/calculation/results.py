@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import date
 from math import frexp
 from typing import Any
@@ -208,3 +209,17 @@ def _equal(one: Any, other: Any) -> bool:
     if one in (None, "") and other in (None, ""):
         return True
     return type(one) is type(other) and bool(one == other)
+
+
+def shows_error(found: Any) -> bool:
+    """Return whether what the engine gave, a value or rows, shows an error."""
+    rows = found if type(found) is list else [[found]]
+    return any(isinstance(value, dict) for row in rows for value in row)
+
+
+def as_shown(found: Any) -> tuple[Scalar, Sequence[Sequence[Scalar]]]:
+    """Return what a cell shows, and the rows of an array formula, of what the engine gave."""
+    if type(found) is not list:
+        return to_cell(found), ()
+    rows = [[to_cell(value) for value in row] for row in found]
+    return (rows[0][0] if rows and rows[0] else None), rows

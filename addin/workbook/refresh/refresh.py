@@ -160,7 +160,7 @@ async def _pass(
         if work is not None:
             report.skipped = [note for note in report.skipped if note.where not in work.cells]
             values = {place: book.sheet(place[0]).value(place[1]) for place in report.changed}
-            record(book, await work.run(values, _left(book, plan, report), session.answer), report)
+            record(book, await work.run(values, _left(book, plan, report), session.answer, report.passing), report)
     return report
 
 
@@ -201,6 +201,8 @@ async def _refresh_all(
                 old, new = book.sheet(cell.sheet).value(cell.spot), referenced_value(book, cell.call, cell.sheet)
                 report.referring.append(CalculatedCell(cell.place, cell.formula.text, old, new))
                 report.changed |= write(book, cell, new, report)
+                if not report.passing.isdisjoint(plan.dependencies.shown_by(cell)):
+                    report.passing.add(cell.place)
         done += len(cells)
         if progress:
             progress(done, len(plan.cells))
@@ -217,6 +219,6 @@ def _finish(book: Book, plan: Plan, report: Refreshed) -> None:
     shown = {cell.cell for cell in report.referring}
     depends = not is_installed() and plan.dependencies.any_depends_on(report.changed, besides=shown)
     doubtful = any(cell.rests_on_ours and (cell.unproven or not cell.compared) for cell in report.calculated)
-    report.recalculates = depends or doubtful or report.blocked or bool(report.skipped)
+    report.recalculates = depends or doubtful or report.blocked or bool(report.skipped or report.passing)
     if report.recalculates:
         book.recalculate_on_load()

@@ -91,6 +91,8 @@ class Refreshed:
     """Those of them that show something new."""
     changed: set[Place] = field(default_factory=set)
     """All cells that show something new, those that spills fill too."""
+    passing: set[Place] = field(default_factory=set)
+    """Cells that show an error that may pass, because there is no value yet."""
     resized: bool = False
     """Whether a spill changed its size, or filled cells that were not there."""
     blocked: bool = False

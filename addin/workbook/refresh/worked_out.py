@@ -116,17 +116,19 @@ class Working:
         changed: Mapping[Place, Scalar],
         left: Iterable[Place],
         ask: Asking,
+        passing: Iterable[Place] = (),
     ) -> WorkedOut:
         """Work everything out after the cells of ours have `changed`; `ask` answers calls of ours.
 
-        The cells in `left` keep an old value, and so does what rests on them.
+        The cells in `left` keep an old value, and so does what rests on them. Those in `passing` show an error that may
+        pass; what rests on them may show one too.
         """
         await self._trying(lambda calculation: calculation.change(changed))
         if self._calculation is not None:
             self._calculation.leave(left)
         await self._passes(ask)
         failed = {key: why for key, outcome in self._outcomes.items() if (why := _failure_of(outcome))}
-        results = await self._trying(lambda calculation: _results(calculation, failed))
+        results = await self._trying(lambda calculation: _results(calculation, failed, passing))
         self._calculation = None  # it takes as much memory as the book
         if results is None:
             results = [self._as_it_was(formula) for formula in self.formulas]
@@ -226,9 +228,10 @@ def _call(book: Book, parts: Sequence[Any]) -> Call:
     return Call(name, given(book, name, [_argument(each) for each in args]))
 
 
-def _results(calculation: BookCalculation, failed: Mapping[str, str]) -> list[Result]:
+def _results(calculation: BookCalculation, failed: Mapping[str, str], passing: Iterable[Place]) -> list[Result]:
     """The results, where an error that may pass replaces no value."""
     calculation.leave_users(failed)
+    calculation.leave_hiding(passing)
     return calculation.results()
 
 

@@ -26,14 +26,28 @@ def write_outcome(book: Book, cell: FormulaCell, outcome: Outcome, report: Refre
             report.kept.append(cell.note(result.message))
             return set()
         report.errors.append(cell.note(f"{result.code} {result.message}"))
+        if outcome.fresh_for_s == 0:
+            report.passing.add(cell.place)
     elif why := missing_part(outcome):
         if _replaces_values(book, cell, result):
             report.kept.append(cell.note(f"a part of it has no answer: {why}"))
             return set()
         report.errors.append(cell.note(f"a part of it has no answer: {why}"))
+        report.passing |= _filled_by(cell, result)
     elif outcome.stale is not None:
         report.notes.append(cell.note(f"last known value: {outcome.stale.reason}"))
     return write(book, cell, result, report)
+
+
+def _filled_by(cell: FormulaCell, result: Scalar | Grid) -> set[Place]:
+    """The cells that a result fills."""
+    first_row, first_column = cell.spot
+    rows = result.rows() if isinstance(result, Grid) else [[result]]
+    return {
+        (cell.sheet, (first_row + down, first_column + right))
+        for down, row in enumerate(rows)
+        for right in range(len(row))
+    }
 
 
 def _replaces_values(book: Book, cell: FormulaCell, result: Scalar | Grid) -> bool:

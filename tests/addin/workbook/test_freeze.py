@@ -10,7 +10,7 @@ from openpyxl.workbook.defined_name import DefinedName
 from xlsxwriter import Workbook
 
 from addin.excel.manifest import ADDIN_ID
-from addin.workbook.freeze import freeze, freeze_book
+from addin.workbook.freeze import StaleValuesError, freeze, freeze_book
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
@@ -57,6 +57,23 @@ def test_a_cell_that_shows_a_name_error_is_not_frozen(tmp_path: Path):
         book.add_worksheet("Sheet1").write_formula("A1", '=_xldudf_DS_SIGNAL("us-cpi")', None, "#NAME?")
     with pytest.raises(WorkbookError, match="no value yet"):
         freeze_book(path, tmp_path / "out.xlsx")
+
+
+async def test_a_formula_that_never_gets_a_value_is_left_empty_and_marked_if_asked(
+    service: EmbeddedService, tmp_path: Path
+):
+    call = '_xldudf_DS_SIGNAL("us-cpi")'
+    book, copy = make_book(tmp_path / "book.xlsx", {"A1": f"={call}", "A2": f"={call}+Unknown"}), tmp_path / "out.xlsx"
+    with pytest.raises(WorkbookError, match=r"no value yet.*Refresh the book first"):
+        freeze_book(book, copy, allow_stale=True)
+    async with AsyncClient(service.url, service.key) as client:
+        await refresh_book(Session(client), book, book)
+    with pytest.raises(StaleValuesError, match="Mend what cannot be worked out"):
+        freeze_book(book, copy)
+    freeze_book(book, copy, allow_stale=True)
+    shown = openpyxl.load_workbook(copy)["Sheet1"]
+    assert (type(shown["A1"].value), shown["A2"].value) == (float, None)
+    assert shown["A2"].fill.fgColor.rgb != shown["A1"].fill.fgColor.rgb
 
 
 @pytest.mark.parametrize("way", ["itself", "a link", "a hard link", "another spelling"])

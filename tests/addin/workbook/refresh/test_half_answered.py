@@ -103,3 +103,33 @@ async def test_no_number_is_written_that_hides_that_there_was_no_answer(service:
     assert [type(value) for value in shown] == [CellError, float, CellError]
     assert (await _refreshed(service, book, without_one=False)).unproven == []
     assert all(value is not None for value in values(book, "Sheet1", "A1", "A2", "A3", "A4", "A5", "A6", "A7"))
+
+
+async def test_what_hides_an_error_that_may_pass_is_not_worked_out_from_it(service: EmbeddedService, tmp_path: Path):
+    cells = {
+        **{f"A{row}": f'=_xldudf_DS_SIGNAL("{slug}")' for row, slug in enumerate(("us-cpi", "us-10y", "wb.gold"), 1)},
+        "B1": "=COUNT(A1:A3)",
+        "B2": "=IFERROR(A3,0)",
+        "B3": "=A3*2",
+        "B4": "=B1*2",
+        "B5": '=COUNT(INDIRECT("A1:A3"))',
+        "B6": "=A1*2",
+        "C1": "=A3",
+        "C2": "=COUNT(C1)",
+    }
+    book = make_book(tmp_path / "book.xlsx", cells)
+    for _ in range(2):
+        report = await _refreshed(service, book, without_one=True)
+        assert {cell.cell[1] for cell in report.unproven} == {(1, 2), (2, 2), (4, 2), (5, 2), (2, 3)}
+        assert values(book, "Sheet1", "B1", "B2", "B4", "B5", "C2") == [None] * 5
+        shown = values(book, "Sheet1", "A3", "B3", "B6")
+        assert [type(value) for value in shown] == [CellError, CellError, float]
+    for transport in (_WithoutOne(), None):
+        async with AsyncClient(service.url, service.key, transport=transport, sleep=_no_wait) as client:
+            with pytest.raises(StaleValuesError) as told:
+                await freeze(book, tmp_path / "frozen.xlsx", ask=Session(client).answer)
+        assert {"Sheet1!A3", "Sheet1!B1"} <= {note.where for note in told.value.cells}
+    assert (await _refreshed(service, book, without_one=False)).unproven == []
+    assert values(book, "Sheet1", "B1", "B4", "B5", "C2") == [3, 6, 3, 1]
+    async with AsyncClient(service.url, service.key) as client:
+        assert (await freeze(book, tmp_path / "frozen.xlsx", ask=Session(client).answer)).stale == []
