@@ -6,7 +6,8 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, TypeAlias
+from operator import index
+from typing import TYPE_CHECKING, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,8 +102,18 @@ class Observations:
     def __len__(self) -> int:
         return len(self.times)
 
-    def __getitem__(self, part: slice) -> Observations:
-        return Observations(self.times[part], self.values[part])
+    @overload
+    def __getitem__(self, part: slice) -> Observations: ...
+
+    @overload
+    def __getitem__(self, part: SupportsIndex) -> tuple[datetime, float]: ...
+
+    def __getitem__(self, part: slice | SupportsIndex) -> Observations | tuple[datetime, float]:
+        if isinstance(part, slice):
+            return Observations(self.times[part], self.values[part])
+        place = index(part)
+        time: datetime = self.times[place].item()
+        return time.replace(tzinfo=UTC), float(self.values[place])
 
     def __iter__(self) -> Iterator[tuple[datetime, float]]:
         for time, value in zip(self.times.tolist(), self.values.tolist(), strict=True):

@@ -97,9 +97,9 @@ class AsyncClient(Endpoints):
         sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        check_limits(
-            deadline_s, max_pages=max_pages, max_answer_bytes=max_answer_bytes, max_connections=max_connections
-        )
+        limits: dict[str, int] = {"max_answer_bytes": max_answer_bytes, "max_connections": max_connections}
+        check_limits(deadline_s, max_pages=max_pages, max_memory_bytes=max_memory_bytes, **limits)
+        _check_parts(store, budget)
         self.base_url = configured_url(base_url, allow_plain_http=allow_plain_http)
         self._key = configured_key(api_key)
         clock = self._clock = SteadyClock(clock, self._set_back)
@@ -434,3 +434,11 @@ class AsyncClient(Endpoints):
                     self._go_by(profile)
                 else:
                     self._recall_sources(profile)
+
+
+def _check_parts(store: Store | None, budget: Budget | None) -> None:
+    """Raise `ValueError` for what is no store, such as its path, and for a budget that is a mere number."""
+    if store is not None and not hasattr(store, "is_remote"):
+        raise ValueError(f"store must be a store such as SqliteStore(path), not {store!r}")
+    if budget is not None and not isinstance(budget, Budget):
+        raise ValueError(f"budget must be a Budget such as Budget(monthly=400), not {budget!r}")

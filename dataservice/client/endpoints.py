@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from dataservice.client.archive.vintages import Vintages
 from dataservice.client.cache.answer import Answer, Miss
 from dataservice.client.contract.dates import DateLike, days_of, hours_back, moment_of, moments_of
+from dataservice.client.contract.requests import text_slug
 from dataservice.client.contract.resources import (
     CatalogueResource,
     CurrentsResource,
@@ -61,7 +62,7 @@ class Endpoints(ABC):
 
     async def signal(self, slug: str) -> SignalDetail:
         """One signal with its latest value and up to 365 observations, oldest first (GET /v1/signals/{slug})."""
-        detail: SignalDetail = (await self._named(SignalResource(slug))).value
+        detail: SignalDetail = (await self._named(SignalResource(text_slug(slug)))).value
         return detail
 
     async def observations(
@@ -73,7 +74,7 @@ class Endpoints(ABC):
         counts back from that day. Today is the present, and is asked for. Raises `NoVintageError` if not all days of
         the window had been looked at by then, `ValueError` for a day in the future.
         """
-        today = utc_day(self._clock())
+        slug, today = text_slug(slug), utc_day(self._clock())
         then = utc_day_of(moment_of(as_of, "as_of", today))
         if then is not None and then > day_after(today):
             raise ValueError(f"as_of {then} lies in the future: nobody knows what will be known then")

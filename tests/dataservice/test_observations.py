@@ -100,3 +100,12 @@ def test_an_observation_without_a_value_ends_with_none_and_lacks_it():
     found = Observations.from_columns([text(0), text(1)], [1.0, None])
     assert found.ends_with(text(1), None, BEGIN.date())
     assert (found.lacks_values, found[:1].lacks_values, Observations.empty().lacks_values) == (True, False, False)
+
+
+def test_one_of_them_is_its_time_and_value_and_a_part_of_them_is_such_columns():
+    found = Observations.from_columns([text(0), text(1), text(2)], [1.0, 2.0, 3.0])
+    assert found[-1] == (BEGIN + timedelta(minutes=2), 3.0)
+    assert [found[place] for place in range(3)] == list(found)
+    assert list(found[1:]) == list(found)[1:]
+    with pytest.raises(IndexError):
+        found[3]

@@ -155,7 +155,9 @@ async def _found(catalogue: Catalogue, name: str) -> str:
     signal = catalogue.find(name)
     if signal is None:
         nearest = catalogue.nearest(name)
-        raise await _unknown(name, f"did you mean {nearest}?" if nearest else SEE_SIGNALS)
+        lacks = f"the service may not have listed all: give the slug; {SEE_SIGNALS}"
+        hint = f"did you mean {nearest}?" if nearest else lacks if catalogue.may_be_cut else SEE_SIGNALS
+        raise await _unknown(name, hint)
     return signal.slug
 
 

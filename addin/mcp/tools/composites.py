@@ -10,6 +10,7 @@ from addin.mcp.tool import Found, tool
 from addin.mcp.tools.filters import Values, respelled
 from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema, nothing
 from dataservice.client import CurrentsResource, IndicesResource
+from dataservice.client.contract import WIDEST, Collection
 from dataservice.models import Current, Index, Record
 from udfs.arguments import Flag, Text
 from udfs.engine import need
@@ -45,13 +46,14 @@ async def list_indices(
     Ask for the field `components` to see what an index is made of, with weights and transforms. One request answers
     this for all indices.
     """
-    indices = by_slug((await need(IndicesResource())).value)
+    every = (await need(IndicesResource())).value
+    indices, lacks = by_slug(every), _lacks(every)
     named: dict[str, Values[Index]] = {"index": lambda index: [index.slug]}
     met = respelled({"index": slug or None}, indices, named)
     if met.unmet:
-        return nothing("indices", met.unmet[0], met.suggestions)
+        return nothing("indices", met.unmet[0], met.suggestions, lacks)
     found = [index for index in indices if met.filters["index"] in (None, index.slug)]
-    return listed("indices", found, INDEX_FIELDS, fields, most=limit, offset=offset)
+    return listed("indices", found, INDEX_FIELDS, fields, most=limit, offset=offset, more=lacks)
 
 
 @tool(title="List the macro currents", result=listing_schema("currents", record_of(Current)))
@@ -69,15 +71,21 @@ async def list_currents(
 
     One request answers this for all currents.
     """
-    currents = by_slug((await need(CurrentsResource())).value)
+    every = (await need(CurrentsResource())).value
+    currents, lacks = by_slug(every), _lacks(every)
     named: dict[str, Values[Current]] = {"current": lambda each: [each.slug], "family": lambda each: [each.family]}
     met = respelled({"current": slug or None, "family": family or None}, currents, named)
     if met.unmet:
-        return nothing("currents", "; ".join(met.unmet), met.suggestions)
+        return nothing("currents", "; ".join(met.unmet), met.suggestions, lacks)
     if order_by:
         field = CURRENT_FIELDS.find(order_by, currents, "order_by")
         is_text = any(isinstance(CURRENT_FIELDS.value(each, field), str) for each in currents)
         sort = field if descending is not is_text else f"-{field}"  # texts begin with A unless told otherwise
     found = select_currents(currents, slug=None, family=met.filters["family"], sort=sort)
     found = [each for each in found if met.filters["current"] in (None, each.slug)]
-    return listed("currents", found, CURRENT_FIELDS, fields, most=limit, offset=offset)
+    return listed("currents", found, CURRENT_FIELDS, fields, most=limit, offset=offset, more=lacks)
+
+
+def _lacks(records: Sequence[Record]) -> str:
+    """Return why there may be others; empty where these are all."""
+    return records.lacks(WIDEST) if isinstance(records, Collection) else ""

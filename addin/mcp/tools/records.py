@@ -59,9 +59,9 @@ def _hint(member: str, count: int, offset: int, end: int) -> str:
     return f"offset {offset:,} lies behind the last of {count} {member}" if 0 < count <= offset else ""
 
 
-def nothing(member: str, why: str, suggestions: Sequence[str] = ()) -> Found:
-    """An empty list that says why, with names that may be meant."""
-    return Found({member: [], "total": 0}, why, suggestions=suggestions)
+def nothing(member: str, why: str, suggestions: Sequence[str] = (), lacks: str = "") -> Found:
+    """An empty list that says why, with names that may be meant; `lacks` tells why there may be others."""
+    return Found({member: [], "total": 0}, "; ".join(filter(None, (why, lacks))), suggestions=suggestions)
 
 
 def chosen_fields(fields: Fields[R], names: Sequence[str], found: Sequence[R]) -> list[str]:

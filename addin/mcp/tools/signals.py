@@ -12,7 +12,7 @@ from addin.mcp.tools.filters import respelled
 from addin.mcp.tools.many import SLUGS, latest_of, observed, one_or_many
 from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema, nothing, shown
 from addin.mcp.tools.rows import ROWS, has_times, rows_of_observations
-from dataservice.client.contract import HISTORY_LIMIT
+from dataservice.client.contract import HISTORY_LIMIT, WIDEST
 from dataservice.models import Signal
 from udfs.arguments import Count, Text
 from udfs.functions.signals import CATEGORY, DEFAULT_COLUMNS, SIGNAL_COLUMNS
@@ -57,25 +57,27 @@ async def list_signals(
     The catalogue is searched on the spot: it costs one request for every 500 signals, once a day, and nothing after.
     Use it before the other tools when you do not know a signal's slug.
     """
-    signals = by_slug(await need_catalogue())
+    catalogue = await need_catalogue()
+    signals, lacks = by_slug(catalogue), catalogue.lacks(WIDEST)
     met = respelled({"category": category or None}, signals, {"category": lambda signal: [signal.category]})
     if met.unmet:
-        return nothing("signals", met.unmet[0], met.suggestions)
+        return nothing("signals", met.unmet[0], met.suggestions, lacks)
     wanted = met.filters["category"]
     inside = [signal for signal in signals if wanted is None or signal.category.casefold() == wanted.casefold()]
     found = ranked(search, inside) if search else inside
     if search and not found:
-        return _not_found(search, signals, wanted)
-    return listed("signals", found, SIGNAL_COLUMNS, fields, most=limit, offset=offset)
+        return _not_found(search, signals, wanted, lacks)
+    return listed("signals", found, SIGNAL_COLUMNS, fields, most=limit, offset=offset, more=lacks)
 
 
-def _not_found(search: str, signals: Sequence[Signal], category: str | None) -> Found:
+def _not_found(search: str, signals: Sequence[Signal], category: str | None, lacks: str) -> Found:
     """An empty list, with other words or the categories there are."""
     guess = corrected(search, signals)
     groups = sorted({signal.category for signal in signals if signal.category})
     inside = " in this category" if category else ""
     advice = "try fewer or other words, another category, or none to list all"
-    return nothing("signals", f"no signal matches '{search[:60]}'{inside}; {advice}", [guess] if guess else groups[:12])
+    why = f"no signal matches '{search[:60]}'{inside}; {advice}"
+    return nothing("signals", why, [guess] if guess else groups[:12], lacks)
 
 
 @tool(

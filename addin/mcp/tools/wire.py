@@ -129,6 +129,7 @@ async def _met(
         names = list(dict.fromkeys(spellings.get(name, name) for name in tickers if name not in lost))
         same = replace(asked, beat=met.filters.get("beat", asked.beat), source=met.filters.get("source", asked.source))
         page = await items_of(same, names, kinds)
+        lost = _absent([spellings.get(name, name) for name in tickers], page.items) if page.items else lost
     known = known_values(every, _VALUES["ticker"])
     guesses = [guess for name in lost[:LISTED] for guess in near(name, known)]
     unmet = among([*met.unmet, *([f"no ticker {_first(lost)}"] if lost else [])], every, "items")
@@ -148,9 +149,9 @@ def _absent(tickers: Sequence[str], items: Sequence[WireItem]) -> list[str]:
 
 
 def _spellings(names: Sequence[str], items: Sequence[WireItem]) -> dict[str, str]:
-    """The tickers that are meant, in the spelling of the service; without those that no item names."""
+    """The tickers that are meant, in the spelling of the service: else in capitals, unless they were so."""
     known = known_values(items, _VALUES["ticker"])
-    found = {name: in_its_spelling(name, known) for name in names}
+    found = {name: in_its_spelling(name, known) or (name.upper() if name != name.upper() else None) for name in names}
     return {name: each for name, each in found.items() if each is not None}
 
 

@@ -133,10 +133,15 @@ def observations_request(slug: str, start: date | None, end: date | None) -> Req
     return _signal(Endpoint.OBSERVATIONS, slug, params, HistoryResource.priority)
 
 
-def _signal(endpoint: Endpoint, slug: str, params: Params, priority: int) -> Request:
+def text_slug(slug: str) -> str:
+    """The slug as it is; raises `TypeError` for what is no text, such as a list or a signal."""
     if not isinstance(slug, str):
         raise TypeError(f"a signal's slug is text, not {slug!r}")
-    if not 0 < len(slug) <= MAX_SLUG or not slug.isprintable() or " " in slug or slug in {".", ".."}:
+    return slug
+
+
+def _signal(endpoint: Endpoint, slug: str, params: Params, priority: int) -> Request:
+    if not 0 < len(text_slug(slug)) <= MAX_SLUG or not slug.isprintable() or " " in slug or slug in {".", ".."}:
         raise NotFoundError(f"no signal {slug[:MAX_SLUG]!r}")
     path = endpoint.replace("{slug}", quote(slug, safe=""))
     return Request(endpoint, path, params, subject=f"signal {slug!r}", priority=priority)

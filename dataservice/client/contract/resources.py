@@ -120,6 +120,7 @@ class PostsResource(Resource[Page[Post]]):
     priority: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
+        _by_texts(self, "story_type", "handle", "beat")
         _by_days(self, "since")
 
     @property
@@ -161,6 +162,9 @@ class WireResource(Resource[Page[WireItem]]):
     priority: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
+        _by_texts(self, "ticker", "kind", "beat", "source")
+        if not isinstance(self.min_importance, int | float):
+            raise TypeError(f"min_importance is a number from 0 to 100, not {self.min_importance!r}")
         _by_days(self, "since")
 
     @property
@@ -243,6 +247,14 @@ def wider(resource: Resource[Any]) -> Iterator[Resource[Any]]:
     for count in range(len(given)):
         for names in combinations(given, count):
             yield type(resource)(**{name: filters[name] for name in names})
+
+
+def _by_texts(resource: Resource[Any], *names: str) -> None:
+    """Raise `TypeError` for a filter that is neither text nor None, such as a list: each has one value."""
+    for name in names:
+        given = getattr(resource, name)
+        if given is not None and not isinstance(given, str):
+            raise TypeError(f"{name} is one text, not {given!r}")
 
 
 def _by_days(resource: Resource[Any], *names: str) -> None:

@@ -88,6 +88,10 @@ class Catalogue:
         """The signal whose slug or shortcode is `name`, in any case; None where there is none."""
         return self._by_name.get(name) or self._by_name.get(name.casefold())
 
+    def __contains__(self, wanted: object) -> bool:
+        """Return whether a signal, or one whose slug or shortcode is the text, is among them."""
+        return self.find(wanted) is not None if isinstance(wanted, str) else wanted in self.signals
+
     def nearest(self, name: str) -> str | None:
         """The slug whose signal's slug, shortcode or name is most like `name`; None where none is."""
         return self._suggestions.suggested(name)

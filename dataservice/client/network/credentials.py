@@ -36,7 +36,7 @@ class ApiKey:
     __slots__ = ("_text",)
 
     def __init__(self, text: str) -> None:
-        text = bare_key(text)
+        text = bare_key(text) if isinstance(text, str) else ""
         if not text or not text.isascii() or not text.isprintable() or " " in text:
             raise ValueError("an API key is one word of printable ASCII characters; the one given is not")
         self._text = text
@@ -82,7 +82,7 @@ def sealed_for(key: ApiKey | None, base_url: str, store: Store) -> Store:
 def configured_key(given: str | None) -> ApiKey | None:
     """The key that was given, or else the one in the environment; None for an empty one."""
     text = os.environ.get(KEY_VARIABLE, "") if given is None else given
-    return ApiKey(text) if bare_key(text) else None
+    return None if isinstance(text, str) and not bare_key(text) else ApiKey(text)
 
 
 def key_id(key: ApiKey | None, base_url: str) -> str:
@@ -107,11 +107,15 @@ def configured_url(given: str | None, *, allow_plain_http: bool = False) -> str:
 
 def check_limits(deadline_s: float, **limits: int) -> None:
     """Raise `ValueError` for a deadline that is not in the future, and for a limit below 1."""
-    if not deadline_s > 0:
+    if not _is_number(deadline_s) or not deadline_s > 0:
         raise ValueError(f"deadline_s must be more than 0 seconds, not {deadline_s!r}")
     for name, limit in limits.items():
-        if limit < 1:
+        if not _is_number(limit) or not limit >= 1:
             raise ValueError(f"{name} must be 1 or more, not {limit!r}")
+
+
+def _is_number(given: object) -> bool:
+    return isinstance(given, int | float) and not isinstance(given, bool)
 
 
 def service_url(text: str, *, allow_plain_http: bool = False) -> str:

@@ -1,6 +1,8 @@
 """An agent's day in few calls: several signals in one answer, filters as people spell them, everything spent told."""
 
 import asyncio
+import shutil
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import anyio.lowlevel
@@ -9,6 +11,7 @@ import pytest
 from addin.mcp.runner import ToolFailure
 from addin.mcp.texts import seen
 from addin.mcp.tools import TOOLS
+from dataservice.server import Store, running
 from tests.addin.mcp.test_tools import runner
 from tests.embedded import EmbeddedService
 
@@ -267,3 +270,32 @@ async def test_an_offset_behind_the_last_record_is_told(tool, count, shared_serv
         found = await agent.ask(tool, offset=100)
         assert found["total"] == count
         assert f"offset 100 lies behind the last of {count}" in found["more"]
+
+
+async def test_a_ticker_that_the_newest_items_do_not_name_is_tried_in_capitals(shared_database, tmp_path):
+    with served(shared_database, tmp_path, {"wire-page": "50"}) as service:
+        async with runner(service) as agent:
+            found = await agent.ask("list_wire", ticker=["CPI", "Shy"], limit=200)
+            assert "no ticker 'SHY' among the 50 items looked at" in found["more"]
+            found = await agent.ask("list_wire", ticker=["CPI", "Gold"], limit=200, fields=["tickers"])
+            assert {ticker for item in found["items"] for ticker in item["tickers"]} == {"CPI", "GOLD"}
+            assert "GOLD" not in found["more"]
+
+
+async def test_a_list_that_may_lack_some_says_so_and_denies_no_shortcode(shared_database, tmp_path):
+    ways = {"catalogue-offset": "ignored", "catalogue-page": "5"}
+    with served(shared_database, tmp_path, ways) as service:
+        async with runner(service) as agent:
+            for filters in ({}, {"category": "fx"}, {"category": "macro"}, {"search": "gold"}):
+                assert "there may be more" in (await agent.ask("list_signals", **filters))["more"]
+            with pytest.raises(ToolFailure, match="the service may not have listed all: give the slug"):
+                await agent.ask("get_signal", slug="GOLD")
+            assert (await agent.ask("get_signal", slug="wb.gold"))["signal"]["shortcode"] == "GOLD"
+
+
+@contextmanager
+def served(database, folder, ways):
+    """Serve the real series as another service that fits the contract."""
+    shutil.copy(database, folder / "service.db")
+    with Store(folder / "service.db") as store, running(store, variant=ways) as service:
+        yield EmbeddedService(service, store.create_key("pro"), store.create_key("free"))

@@ -243,3 +243,45 @@ async def test_an_answer_shows_its_value_as_a_short_table_and_says_when_it_arriv
     assert answer._repr_html_().startswith(answer.value._repr_html_())
     assert "arrived 2026-08-06 07:06:40 UTC, from the network" in answer._repr_html_()
     assert "the last known value: the &lt;service&gt; is down" in stale._repr_html_()
+
+
+async def test_a_name_is_in_the_catalogue_if_it_finds_a_signal(shared_service):
+    async with AsyncClient(shared_service.url, shared_service.key) as client:
+        catalogue = await client.signals()
+        assert all(name in catalogue for name in ("us-cpi", "CPI", "cpi", catalogue.find("CPI")))
+        assert "nope" not in catalogue
+        assert None not in catalogue
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "said"),
+    [
+        ("signal", {"slug": ["us-cpi"]}, r"a signal's slug is text, not \['us-cpi'\]"),
+        ("observations", {"slug": ["us-cpi"]}, r"a signal's slug is text, not \['us-cpi'\]"),
+        ("wire", {"ticker": ["WTI", "CPI"]}, r"ticker is one text, not \['WTI', 'CPI'\]"),
+        ("wire", {"min_importance": "50"}, "min_importance is a number from 0 to 100, not '50'"),
+        ("codex", {"handle": 5}, "handle is one text, not 5"),
+    ],
+)
+async def test_arguments_of_another_type_are_named_with_what_is_right_and_cost_nothing(call, method, given, said):
+    with pytest.raises(TypeError, match=said):
+        await call(method, **given)
+    assert call.client.requests_sent == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"deadline_s": "5"}, "deadline_s must be more than 0 seconds, not '5'"),
+        ({"max_pages": None}, "max_pages must be 1 or more, not None"),
+        ({"max_memory_bytes": -5}, "max_memory_bytes must be 1 or more, not -5"),
+        ({"budget": 400}, r"budget must be a Budget such as Budget\(monthly=400\), not 400"),
+        ({"store": "cache.db"}, r"store must be a store such as SqliteStore\(path\), not 'cache.db'"),
+        ({"api_key": 5}, "an API key is one word"),
+        ({"api_key": b"ds_0"}, "an API key is one word"),
+    ],
+)
+@pytest.mark.parametrize("kind", [AsyncClient, Client])
+def test_options_that_cannot_be_are_named_when_a_client_is_made(kind, option, said):
+    with pytest.raises(ValueError, match=said):
+        kind("https://data.example", **{"api_key": "ds_" + 40 * "0", **option})
