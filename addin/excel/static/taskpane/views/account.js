@@ -209,7 +209,7 @@ export class Account {
       ["Backend", backend.base],
       ["Service", latest.service],
       ["Version", latest.version],
-      ["Spent since the backend started", format.counted(latest.requests_total, "request")],
+      ["Spent", `${format.counted(latest.requests_total, "request")} since the backend started`],
       ["Freshness", kept],
     ];
     const { reserve = 0, monthly = null } = latest.budget ?? {};

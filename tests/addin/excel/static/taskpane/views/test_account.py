@@ -93,7 +93,7 @@ def test_the_settings_say_how_long_an_answer_is_fresh(chromium, backend, service
     with opened(chromium, backend) as pane:
         pane.open_tab("Account")
         pane.sees("An answer is fresh for 15 min")
-        pane.sees("Spent since the backend started")
+        pane.sees("requests since the backend started")
         pane.sees(service.url)
         pane.sees(backend.http.get("/status").json()["version"])
 
