@@ -92,7 +92,10 @@ def freeze_book(path: Path, target: Path, *, namespace: str = "DS", allow_stale:
 async def freeze(
     path: Path, target: Path, *, namespace: str = "DS", allow_stale: bool = False, ask: Asking | None = None
 ) -> Frozen:
-    """Like `freeze_book`; `ask` answers calls inside longer formulas to which the file holds no answer."""
+    """Like `freeze_book`; `ask` answers calls inside longer formulas to which the file holds no answer.
+
+    It also tells which errors of ours have passed; where nobody can be asked they count as they stand.
+    """
     place = refuse_itself(path, target)
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
@@ -131,7 +134,7 @@ async def _worked_out(book: Book, namespace: str, ask: Asking | None) -> list[Ce
     """Work out what rests on our values; the formulas that stay old, which are marked."""
     plan = make_plan(book, namespace, calculates=is_installed())
     work = working(book, plan, namespace, time.time())
-    shown = await _unsettled(book, plan, ask) if book.recalculates_on_load else []
+    shown = await _unsettled(book, plan, ask) if ask and book.recalculates_on_load else []
     stale = [cell.note(PASSING_ERROR) for cell in shown if not isinstance(cell.call, CellReference)]
     for cell in shown:
         book.mark(book.sheet(cell.sheet), cell.spot)
@@ -158,7 +161,7 @@ async def _worked_out(book: Book, namespace: str, ask: Asking | None) -> list[Ce
     return stale + [CellNote(str(each.formula), each.formula.formula.text, each.unproven) for each in unproven]
 
 
-async def _unsettled(book: Book, plan: Plan, ask: Asking | None) -> list[OurCell]:
+async def _unsettled(book: Book, plan: Plan, ask: Asking) -> list[OurCell]:
     """The cells of ours that show an error which may have passed, and those that show one of them."""
     calls: list[Call] = []
     cells: list[OurCell] = []
@@ -167,7 +170,7 @@ async def _unsettled(book: Book, plan: Plan, ask: Asking | None) -> list[OurCell
             with suppress(Unworkable):  # an argument that is nowhere: this error stays
                 calls.append(Call(cell.call.function_id, arguments(book, cell.call, cell.sheet)))
                 cells.append(cell)
-    outcomes = await (ask or _no_answers)(calls) if calls else []
+    outcomes = await ask(calls) if calls else []
     found = [cell for cell, outcome in zip(cells, outcomes, strict=True) if outcome is None or not _stays(outcome)]
     places = {cell.place for cell in found}
     referring = (cell for cell in plan.cells if isinstance(cell.call, CellReference))

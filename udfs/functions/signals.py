@@ -176,7 +176,8 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     day, at no cost; what nobody had looked at by then is `#N/A` with the day of the first look. `vintage=first` shows
     the values that were seen first.
     """
-    name, vintage = _name_of(field, today), Vintage.given(options, today) if options else PRESENT
+    name = field if field in OBSERVED else _name_of(field, today)
+    vintage = Vintage.given(options, today) if options else PRESENT
     if vintage.as_of is not None and name in OBSERVED:
         found = await observed_as_of(slug, at, vintage, with_previous=name in NEEDS_PREVIOUS)
         return _field_of(found, name, slug)
@@ -190,8 +191,7 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
             raise
         return told
     detail = answer.value
-    told = _told_by(answer, slug, field, at, options)
-    if told is not MORE:
+    if (told := _told_by(answer, slug, field, at, options)) is not MORE:
         return told
     if name in OBSERVED:
         found = await observed_of(detail, at, today, vintage, with_previous=name in NEEDS_PREVIOUS)
