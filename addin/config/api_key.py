@@ -22,14 +22,11 @@ from typing import Protocol, TypeVar
 from addin.config.secrets import secret_in
 from addin.config.settings import APP, config_dir, config_file, read_config, write_private
 from addin.errors import SettingsError
-from dataservice.key_text import bare_key
+from dataservice.key_text import KEY, bare_key, without_keys
 
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
-
-_KEY = re.compile(r"\b([A-Za-z][A-Za-z0-9]*)_[0-9a-fA-F]{40}")
-"""The contract's form of a key: a prefix, an underscore, 40 hexadecimal digits ("Authentication")."""
 
 ADDRESSES = "keychain.json"
 """The file with the addresses of the services whose keys are in the keychain, and which of those must not be used any
@@ -68,7 +65,7 @@ def checked_key(text: str) -> str:
     key = bare_key(text)
     if not key:
         raise SettingsError("no key was given: a key is a prefix, an underscore and 40 hexadecimal digits")
-    if not _KEY.fullmatch(key):
+    if not KEY.fullmatch(key):
         raise SettingsError(
             "this is not an API key: a key is a prefix, an underscore and 40 hexadecimal digits, "
             f"but {len(key)} characters of another form were given"
@@ -77,12 +74,12 @@ def checked_key(text: str) -> str:
 
 
 def redacted(text: str) -> str:
-    """The text with every API key replaced by its prefix and three dots.
+    """The text without API keys, and without whatever follows the word bearer.
 
-    >>> redacted("asked with ds_" + "0" * 40)
-    'asked with ds_…'
+    >>> redacted("Authorization: Bearer ds_" + "0" * 40)
+    'Authorization: Bearer …'
     """
-    return _BEARER.sub(r"\1…", _KEY.sub(r"\1_…", text))
+    return _BEARER.sub(r"\1…", without_keys(text))
 
 
 class RedactingFormatter(logging.Formatter):

@@ -8,6 +8,7 @@ signature needs, and inside its functions what takes long to load, so that its h
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -15,10 +16,15 @@ import typer
 from typer.core import TyperGroup
 from typer.models import Default
 
+from dataservice.key_text import without_keys
 from dataservice.terminal.printing import echo
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C that shells expect, of a command that had more to do."""
+
+
+_UsageError: Any = typer.BadParameter.__base__
+"""What every error of wrong usage is; typer exports only the one below it."""
 
 
 class CommandEntry(NamedTuple):
@@ -71,16 +77,21 @@ class LazyGroup(CommandGroup):
         super().__init__(**attributes)
         self.commands = _LazyCommands(self.table)  # type: ignore[assignment]  # nothing is ever added to it
 
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Parse what stands before the command's name."""
+        with _own_words():
+            return super().make_context(info_name, args, parent, **extra)
+
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Run the command named on the command line."""
         try:
-            return super().invoke(ctx)
+            with _own_words():
+                return super().invoke(ctx)
         except KeyboardInterrupt as error:
             echo("Stopped.", err=True)
             raise typer.Exit(INTERRUPTED) from error
-        except typer.BadParameter as error:
-            error.message = error.message.removeprefix("Value error, ")  # words of pydantic's, by which typer checks
-            raise
+        except typer.Abort as error:
+            raise typer.Exit(_unanswered(ctx, error)) from error
         except self.reported as error:
             echo(f"{ctx.info_name}: {error}", err=True)
             raise typer.Exit(1) from error
@@ -128,6 +139,29 @@ class _LazyCommands(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._table)
+
+
+@contextmanager
+def _own_words() -> Iterator[None]:
+    """Let what is said of wrong usage hold no words of the library's, and no API key."""
+    try:
+        yield
+    except _UsageError as error:
+        message = error.message.removeprefix("Value error, ")  # words of pydantic's, by which typer checks
+        error.message = without_keys(message)
+        if error.message != message:
+            error.message += ". A key does not belong on the command line, where others of this machine can read it"
+        raise
+
+
+def _unanswered(ctx: typer.Context, error: typer.Abort) -> int:
+    """Say that a question was not answered; return the exit code."""
+    echo(err=True)  # the cursor stands behind the question
+    if isinstance(error.__context__, EOFError):
+        echo(f"{ctx.info_name}: the question was not answered, and nothing more was done", err=True)
+        return 1
+    echo("Stopped.", err=True)
+    return INTERRUPTED
 
 
 def _show_version(ctx: typer.Context, wanted: bool) -> None:

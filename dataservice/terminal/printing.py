@@ -6,6 +6,8 @@ import re
 
 import typer
 
+from dataservice.key_text import without_keys
+
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters but tab and line feed, what turns the direction of writing, and halves of characters."""
 
@@ -25,8 +27,11 @@ def escaped(json: str) -> str:
 
 
 def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
-    """Print a text on stdout, or with `err` on stderr, without control characters."""
-    typer.echo(printable(text), err=err, nl=nl)
+    """Print a text on stdout, or with `err` on stderr, without control characters.
+
+    An error repeats what was typed, so no API key is left in it: what stderr shows ends up in logs and tickets.
+    """
+    typer.echo(printable(without_keys(text) if err else text), err=err, nl=nl)
 
 
 def _picture(found: re.Match[str]) -> str:

@@ -213,6 +213,33 @@ def test_without_an_address_it_is_said_how_to_set_one(tmp_path):
     assert told.startswith("addin: no address of the Data Service is set; put it into DATA_SERVICE_URL or as url = ")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["key", "set", KEY],
+        ["setup", "--key", KEY],
+        ["setup", "--url", KEY],
+        ["setup", "--host", KEY],
+        ["eval", KEY],
+        ["eval", f'=DS.NOTHING("{KEY}"'],
+        ["functions", KEY],
+        ["serve", "--port", KEY],
+        [KEY],
+        ["--" + KEY],
+    ],
+    ids=" ".join,
+)
+def test_a_key_in_the_wrong_place_is_not_repeated_in_the_error(words, tmp_path):
+    done = addin(*words, environ=environment(tmp_path))
+    assert done.returncode in (1, 2)
+    assert KEY not in done.stdout + done.stderr
+
+
+def test_a_key_as_an_argument_is_told_to_be_readable_there(tmp_path):
+    told = addin("key", "set", KEY, environ=environment(tmp_path)).stderr
+    assert "unexpected extra argument(s) (ds_…). A key does not belong on the command line" in " ".join(told.split())
+
+
 def test_every_command_gives_an_example():
     example = re.compile("Examples?:|In three steps")
     lacking = [" ".join(words) for words, command in commands() if not example.search(command.help)]
