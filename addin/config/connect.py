@@ -168,24 +168,26 @@ async def connected(
     *,
     transport_of: Callable[[str, int, ssl.SSLContext | bool], httpx.AsyncBaseTransport] | None = None,
     is_kept: bool = True,
+    key: str | None = None,
 ) -> AsyncIterator[Session]:
     """A session with the user's settings, key and cache, closed at the end of the block.
 
     `transport_of` makes other connections to an address, at most so many, by whom https trusts. Unless `is_kept`,
-    nothing that is cached is used, and nothing that arrives is cached.
+    nothing that is cached is used, and nothing that arrives is cached. `key` stands for the one that is found.
 
     async with connected() as session:
         outcomes = await session.answer([Call("SIGNAL", ["us-cpi"])])
     """
     settings = settings or load_settings()
-    key = find_key(key_store(settings))
+    if key is None and (found := find_key(key_store(settings))):
+        key = found.value
     store = open_store(settings) if is_kept else MemoryStore()
     transport = None
     if transport_of is not None:
         verify = trusted(settings.ca_file) if settings.ca_file is not None else True
         transport = transport_of(_checked_url(settings), settings.max_service_connections, verify)
     try:
-        async with open_client(settings, key.value if key else None, store, transport=transport) as client:
+        async with open_client(settings, key, store, transport=transport) as client:
             yield Session(client)
     finally:
         await store.aclose()

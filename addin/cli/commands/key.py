@@ -7,8 +7,9 @@ import sys
 
 import typer
 
-from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, find_key
+from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, checked_key, find_key
 from addin.config.settings import PREFIX, config_file, load_settings
+from addin.errors import SettingsError
 from dataservice.terminal import echo, new_group
 
 app = new_group(
@@ -31,7 +32,25 @@ def set_key() -> None:
       addin key set
       addin key set < key.txt
     """
-    text = typer.prompt("API key", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline()
+    keep_key(given_key())
+
+
+def given_key() -> str:
+    """The key that is typed, asked for again if it has not the form of one; without a terminal the first line given.
+
+    Raises `SettingsError` for a line that is no key.
+    """
+    if not sys.stdin.isatty():
+        return checked_key(next((line for line in sys.stdin if line.strip()), ""))
+    while True:
+        try:
+            return checked_key(typer.prompt("API key (what you type or paste is not shown)", hide_input=True))
+        except SettingsError as error:
+            echo(f"{error}. Try again, or end with Ctrl-C.", err=True)
+
+
+def keep_key(text: str) -> None:
+    """Keep the key of the service in the settings, and say where; raises `SettingsError` for what is not a key."""
     store = _store()
     key = store.save(text)
     echo(f"The key ending in {key.id} is kept in {_place(key, store)}.")

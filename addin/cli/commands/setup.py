@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Iterator
 from enum import StrEnum
@@ -11,8 +12,10 @@ from typing import Annotated
 
 import typer
 
-from addin.config.settings import PREFIX, config_file, load_settings, write_private
+from addin.config.settings import PREFIX, Settings, config_file, load_settings, write_private
 from addin.errors import AddinError, SettingsError
+from dataservice.errors import AuthenticationError, DataServiceError
+from dataservice.key_text import without_keys
 from dataservice.terminal import echo
 
 
@@ -52,7 +55,7 @@ def _host(text: str | Host) -> Host:
     try:
         return Host.named(text)
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise typer.BadParameter(without_keys(str(error))) from None
 
 
 def setup(
@@ -70,7 +73,8 @@ def setup(
 ) -> None:
     """Set the add-in up: the address, your key, the spreadsheet program, the start at login. Asks for what is left out.
 
-    It says what it does, asks the service once whether address and key work, and `--undo` takes everything back.
+    It says what it does and asks the service once whether address and key work; a key that it refuses is not kept.
+    `--undo` takes it back: start at login, key, address and Excel's entry.
 
     \b
     Examples:
@@ -82,30 +86,40 @@ def setup(
     if undo:
         _undo(show=show)
         return
-    asks = sys.stdin.isatty() and not show
-    if asks:
-        url = url or typer.prompt("Address of the service", default=load_settings().url or None)
+    from addin.cli.commands.key import given_key
+
+    url = None if url is None else _usable(url)
+    secret = None
+    if sys.stdin.isatty() and not show:
+        url = url or typer.prompt("Address of the service", default=load_settings().url or None, value_proc=_address)
         key = typer.confirm("Keep an API key", default=True) if key is None else key
+        secret = given_key() if key else None
         host = host or typer.prompt("Formulas in (excel, calc, both, none)", default="none", value_proc=_host)
         start = typer.confirm("Start the backend at every login", default=True) if start is None else start
+    elif key and not show:
+        secret = given_key()
     host = host or Host.NONE
-    if url:
-        _refuse_unusable(url)
     if show:
         _print(url, key=key is not False, host=host, start=start is not False)
         return
-    _set_up(url, key=bool(key), host=host, start=bool(start))
+    _set_up(url, key=secret, host=host, start=bool(start))
     echo("Set up. Take it back with: addin setup --undo")
 
 
-def _set_up(url: str | None, *, key: bool, host: Host, start: bool) -> None:
+def _set_up(url: str | None, *, key: str | None, host: Host, start: bool) -> None:
+    settings = _settings_with(url)
+    failure = _tried(settings, key)
     if url:
         _keep_address(url)
+    if key and isinstance(failure, AuthenticationError):
+        # A key that works is shown only once; one that does not must not take its place.
+        raise AddinError(f"the service refused the key ending in {key[-4:]}, so it is not kept. Try: addin setup")
     if key:
-        from addin.cli.commands.key import set_key
+        from addin.cli.commands.key import keep_key
 
-        set_key()
-    _test()
+        keep_key(key)
+    if failure is not None:
+        raise _not_yet(failure, has_key=key is not None or _has_key(settings))
     _add_to(host)
     if start:
         from addin.cli.commands.autostart import install
@@ -131,12 +145,37 @@ def _steps(url: str | None, *, key: bool, host: Host, start: bool) -> Iterator[s
         yield "start the backend now and at every login: addin autostart install"
 
 
-def _refuse_unusable(url: str) -> None:
-    """Say what is wrong with the address where it was given."""
+def _address(text: str) -> str:
+    """The address that was typed; a wrong one is asked for again."""
     try:
-        load_settings({f"{PREFIX}URL": url}, config_file()).base_url  # noqa: B018 - reports what cannot be used
+        return _usable(text)
+    except AddinError as error:
+        raise typer.BadParameter(without_keys(str(error))) from None
+
+
+def _usable(url: str) -> str:
+    """The service's address; raises `AddinError` with what is wrong with the one given."""
+    from dataservice.client.network.credentials import service_url
+
+    set_here = os.environ.get(f"{PREFIX}URL", "").strip()
+    try:
+        address = service_url(_settings_with(url).base_url)
+        wins = bool(set_here) and service_url(set_here) != address
     except SettingsError as error:
         raise AddinError(str(error).replace(f"in {PREFIX}URL", "in --url")) from None
+    except ValueError as error:
+        raise AddinError(f"url = {url!r} cannot be used: {error}") from None
+    if wins:
+        raise AddinError(
+            f"{PREFIX}URL is {set_here} in this terminal and would be used in place of {address}; "
+            "unset it, then try again"
+        )
+    return address
+
+
+def _settings_with(url: str | None) -> Settings:
+    """The settings, with this address where one is given."""
+    return load_settings({**os.environ, f"{PREFIX}URL": url} if url else os.environ)
 
 
 def _keep_address(url: str | None) -> None:
@@ -152,32 +191,42 @@ def _keep_address(url: str | None) -> None:
     echo(f"The address {'is kept in' if url else 'is taken out of'} {file}.")
 
 
-def _test() -> None:
-    """Ask the service once; without a key it refuses, at no cost, and so shows that it is there."""
-    from addin.config.api_key import find_key
-    from addin.config.connect import connected, key_store, reach
-    from dataservice.errors import DataServiceError
-    from udfs.errors import reason
+def _tried(settings: Settings, key: str | None) -> DataServiceError | None:
+    """Ask the service once, say that it works, or return why not.
 
-    settings = load_settings()
-    has_key = bool(settings.url) and find_key(key_store(settings)) is not None
+    Without a key it refuses, at no cost, and so shows that it is there.
+    """
+    from addin.config.connect import connected, reach
 
     async def ask() -> str:
-        if not has_key:
+        if key is None and not _has_key(settings):
             await reach(settings)
             return f"{settings.url} answers. It needs a key: addin key set"
-        async with connected(settings) as session:
+        async with connected(settings, key=key) as session:
             quota = await session.client.quota()
             return f"It works: {quota.remaining:,} of {quota.cap:,} requests are left this month ({quota.tier})."
 
     try:
         echo(asyncio.run(ask()))
     except DataServiceError as error:
-        why = reason(error, "This").rstrip(".")
-        what = "address or key do" if has_key else "the address does"
-        raise AddinError(
-            f"{what} not work yet: {why}. Change {'them' if has_key else 'it'} with: addin setup"
-        ) from None
+        return error
+    return None
+
+
+def _has_key(settings: Settings) -> bool:
+    from addin.config.api_key import find_key
+    from addin.config.connect import key_store
+
+    return bool(settings.url) and find_key(key_store(settings)) is not None
+
+
+def _not_yet(failure: DataServiceError, *, has_key: bool) -> AddinError:
+    """Return what does not work, why, and how to change it."""
+    from udfs.errors import reason
+
+    what = "address or key do" if has_key else "the address does"
+    why = reason(failure, "This").rstrip(".")
+    return AddinError(f"{what} not work yet: {why}. Change {'them' if has_key else 'it'} with: addin setup")
 
 
 def _add_to(host: Host) -> None:
@@ -195,14 +244,18 @@ def _extension() -> Path:
     return Path("dataservice.oxt")
 
 
+_WHAT_STAYS = "Cache, certificate and an extension that Calc has stay; everything is removed by: addin uninstall"
+
+
 def _undo(*, show: bool) -> None:
     if show:
         echo(
             f"1. start the backend no more at login\n2. forget the API key\n3. take the address out of {config_file()}"
         )
-        echo("What was added to Excel is removed by: addin sideload --remove; everything by: addin uninstall")
+        echo(f"4. take the add-in out of Excel: addin sideload --remove\n{_WHAT_STAYS}")
         return
     from addin.cli.autostart.removal import remove_autostart
+    from addin.cli.commands.excel import sideload
     from addin.cli.commands.key import forget_key
 
     removed = remove_autostart()
@@ -211,4 +264,5 @@ def _undo(*, show: bool) -> None:
         forget_key()
         if config_file().exists():
             _keep_address(None)
-    echo("What was added to Excel is removed by: addin sideload --remove; everything by: addin uninstall")
+    sideload(remove=True, base_url=None)
+    echo(_WHAT_STAYS)

@@ -41,7 +41,10 @@ def test_setup_says_what_does_not_work(service, tmp_path):
     assert (bad.returncode, config_of(environ).exists()) == (1, False)
     wrong = addin("setup", "--url", service.url, "--key", "--no-start", environ=environ, given=f"ds_{0:040}")
     assert wrong.returncode == 1
-    assert re.search(r"address or key do not work yet: [^.]+\. Change them with: addin setup", wrong.stderr)
+    assert "the service refused the key ending in 0000, so it is not kept. Try: addin setup" in wrong.stderr
+    nobody = addin("setup", "--url", "http://127.0.0.1:9", "--key", environ=environ, given=service.key)
+    assert nobody.returncode == 1
+    assert re.search(r"address or key do not work yet: [^.]+\. Change them with: addin setup", nobody.stderr)
     assert "Traceback" not in bad.stderr + wrong.stderr
 
 
@@ -124,3 +127,42 @@ def test_an_address_where_nothing_answers_is_told_without_a_key(tmp_path):
     assert "the address does not work yet" in done.stderr
     assert "nobody listens at its address" in done.stderr
     assert "key" not in done.stderr  # there is none that could be wrong
+
+
+def test_a_key_that_the_service_refuses_does_not_take_the_place_of_one_that_works(service, tmp_path):
+    environ = environment(tmp_path)
+    words = ("setup", "--url", service.url, "--key", "--no-start")
+    assert addin(*words, environ=environ, given=service.key).returncode == 0
+    assert addin(*words, environ=environ, given=f"ds_{0:040}").returncode == 1
+    assert f"ending in {service.key[-4:]}" in addin("key", "show", environ=environ).stdout
+
+
+def test_an_address_in_the_environment_is_told_to_win_before_anything_is_kept(service, tmp_path):
+    environ = environment(tmp_path, service)
+    done = addin("setup", "--url", "https://data.example.com", "--key", environ=environ, given=service.key)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"DATA_SERVICE_URL is {service.url} in this terminal and would be used in place of" in done.stderr
+    assert not config_of(environ).exists()
+
+
+@pytest.mark.parametrize("behind", ["/", "/v1", "/v1/signals"])
+def test_an_address_is_kept_as_the_service_has_it(service, tmp_path, behind):
+    environ = environment(tmp_path)
+    done = addin("setup", "--url", service.url + behind, "--key", environ=environ, given=f"\n\n{service.key}\n")
+    assert done.returncode == 0, done.stderr
+    assert tomllib.loads(config_of(environ).read_text()) == {"url": service.url}
+
+
+def test_an_address_that_would_send_the_key_in_clear_text_is_not_kept(tmp_path):
+    done = addin("setup", "--url", "http://data.example.com", "--no-key", environ=environment(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "use https" in done.stderr
+    assert not config_of(environment(tmp_path)).exists()
+
+
+def test_undo_takes_the_add_in_out_of_excel_and_names_what_stays(service, tmp_path):
+    environ = environment(tmp_path)
+    undone = addin("setup", "--undo", environ=environ)
+    assert undone.returncode == 0, undone.stderr
+    assert "Remove" in undone.stdout or "Excel did not load the add-in" in undone.stdout
+    assert undone.stdout.rstrip().endswith("everything is removed by: addin uninstall")
