@@ -25,7 +25,7 @@ def answered(
     process, terminal = pty.fork()
     if process == 0:
         line = command(words)
-        os.execve(line[0], line, dict(environ))  # noqa: S606 - our own command
+        os.execve(line[0], line, dict(environ))
     shown, seen, left = b"", 0, list(answers)
     while piece := _read(terminal):
         shown += piece
