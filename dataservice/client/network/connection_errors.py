@@ -75,52 +75,30 @@ class NoAnswerError(httpx.RemoteProtocolError):
     """The connection ended before the first byte of an answer: perhaps the service had closed it before."""
 
 
-class _EndedError(aiohttp.ClientConnectionError):
-    """A connection that ended; aiohttp does not send the request again by itself, which may count twice."""
-
-
-async def sent_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """Send a request once: aiohttp repeats one whose connection ended, and the service may have counted it."""
-    try:
-        return await handler(request)
-    except aiohttp.ClientConnectorError:
-        raise
-    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-        ended = _EndedError(type(error).__name__)
-    raise ended
-
-
 FAILURES = (aiohttp.ClientError, ValueError, OSError)
 """What aiohttp raises."""
 
 
-def as_httpx(error: Exception, proxy: str = "") -> Exception:
-    """Return what aiohttp raised as an error of httpx, to be raised behind the handler: its own repr may hold the key.
+def as_httpx(error: Exception, proxy: str = "") -> httpx.TransportError:
+    """Return what aiohttp raised where no connection was made as an error of httpx, to be raised behind the handler.
 
-    `proxy` is the name of the one that is used. The time-out of the caller's own limit stays what it is.
+    `proxy` is the name of the one that is used.
     """
     match error:
         case aiohttp.ClientProxyConnectionError():
             return ProxyAwayError(proxy)
         case aiohttp.ClientHttpProxyError():
             return httpx.ProxyError(str(error.status))
-        case aiohttp.ConnectionTimeoutError() | aiohttp.ServerTimeoutError():
+        case TimeoutError():
             return httpx.ConnectTimeout("no connection in time")
         case aiohttp.ClientConnectorCertificateError():
             return _untrusted(error.certificate_error)
         case aiohttp.ClientConnectorError():
             return _no_connection(error.os_error)
-        case _EndedError():
-            return NoAnswerError("the connection ended without an answer")
-        case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
-            return httpx.UnsupportedProtocol("not an address of http or https")
-        case ValueError():
-            return httpx.LocalProtocolError("a request that cannot be sent")
         case aiohttp.ClientResponseError():
             return httpx.RemoteProtocolError("what came is no answer of HTTP")
         case _:
-            is_of_caller = isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ClientError)
-            return error if is_of_caller else httpx.ReadError(type(error).__name__)
+            return httpx.ConnectError(type(error).__name__)
 
 
 def _untrusted(error: Exception) -> UntrustedError:

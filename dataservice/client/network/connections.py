@@ -1,6 +1,8 @@
 """The connections to one service, by http, https or through a proxy: aiohttp's, behind httpx's interface.
 
 aiohttp's pool stays cheap with many connections, and HTTP/1.1 knows no GOAWAY, at which requests under way are lost.
+Its sessions are not used: they send a request again whose connection ended, which the service may have counted, and
+take as much of the processor as the rest of the way together.
 """
 
 from __future__ import annotations
@@ -12,21 +14,24 @@ import time
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from select import select
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 from weakref import WeakSet
 
 import aiohttp
 import httpx
+from aiohttp.http import HttpProcessingError
 from yarl import URL
 
-from dataservice.client.network.connection_errors import FAILURES, as_httpx, sent_once
+from dataservice.client.network.connection_errors import FAILURES, NoAnswerError, as_httpx
 from dataservice.errors import ConnectionFailedError
+
+if TYPE_CHECKING:
+    from aiohttp.http_parser import RawResponseMessage
 
 IDLE_S = 30.0
 """An idle connection is closed after half a minute: within a workbook's recalculations it is used again."""
@@ -35,12 +40,18 @@ MAX_HEADER_BYTES = 32 * 1024
 """Of one line of an answer's head: four times what servers allow a request; endless ones end here."""
 
 
+_ON_THE_WAY = frozenset({100, 102, 103})
+"""Statuses that say that the answer comes."""
+
 PREPARED_WITHIN_S = 4.0
 """A connection that takes longer is left to the request that needs one."""
 
 
 _AS_SENT = re.compile("[A-Za-z0-9/?&=%+._~:,-]*").fullmatch
 """Targets that need no further escapes."""
+
+_ENDS_LINE = re.compile("[\r\n\0]").search
+"""What no line of a request's head may hold."""
 
 
 @dataclass(slots=True)
@@ -54,10 +65,6 @@ class SendWatch:
     """From when it was sent to the first of the answer."""
     is_reused: bool = False
     """Whether it goes over a connection that was idle before, which the service may just have closed."""
-
-
-_watch: ContextVar[SendWatch | None] = ContextVar("_watch", default=None)
-"""That of the request which is being sent: the pool tells it."""
 
 
 @dataclass(slots=True)
@@ -92,10 +99,15 @@ class Connections(httpx.AsyncBaseTransport):
     def __init__(self, base_url: str, at_most: int, *, verify: ssl.SSLContext | bool = True) -> None:
         self._base_url = base_url
         self._base = str(httpx.URL(base_url)).rstrip("/")
+        self._path = httpx.URL(self._base).raw_path.decode("ascii").rstrip("/")
         self._at_most = at_most
         self._verify = verify
-        self._session: aiohttp.ClientSession | None = None
+        self._connector: aiohttp.TCPConnector | None = None
+        self._route: aiohttp.ClientRequest | None = None
+        """The way to the service, as the pool knows it: all requests share it."""
         self._proxy: Proxy | None = None
+        self._served: WeakSet[object] = WeakSet()
+        """Connections that were idle before."""
         self._preparing: set[asyncio.Task[None]] = set()
 
     def prepare(self) -> asyncio.Task[None]:
@@ -112,74 +124,98 @@ class Connections(httpx.AsyncBaseTransport):
 
         Raises the errors of `connection_errors`.
         """
-        url = self._base + target
         if _AS_SENT(target) is None:
-            url = str(httpx.URL(url))
-        answer = await self._answered("GET", url, headers, watch, connect_s)
-        body = _Body(answer)
-        return Arrival(answer.status, plain_headers(answer.raw_headers), body.more, body.aclose)
+            target = httpx.URL(self._base + target).raw_path.decode("ascii").removeprefix(self._path)
+        route = self._route or self._open()
+        answer, body = await self._answered(route, "GET", self._path + target, headers, watch, connect_s)
+        return Arrival(answer.code, plain_headers(answer.raw_headers), body.more, body.aclose)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The same for whoever speaks httpx."""
-        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
+        """The same for whoever speaks httpx, of any address; a request's body is not sent."""
+        if self._route is None:
+            self._open()
+        route, place = self._route_to(str(request.url)), request.url.raw_path.decode("ascii")
+        headers = [(name, value) for name, value in request.headers.items() if name != "host"]
         connect_s = request.extensions.get("timeout", {}).get("connect")
         watch = request.extensions.get("watch")
-        answer = await self._answered(request.method, str(request.url), headers, watch, connect_s)
-        return httpx.Response(answer.status, headers=answer.raw_headers, stream=_Body(answer))
+        answer, body = await self._answered(route, request.method, place, headers, watch, connect_s)
+        return httpx.Response(answer.code, headers=answer.raw_headers, stream=body)
 
     async def _answered(
         self,
+        route: aiohttp.ClientRequest,
         method: str,
-        url: str,
+        place: str,
         headers: Sequence[tuple[str, str]],
         watch: SendWatch | None,
         connect_s: float | None,
-    ) -> aiohttp.ClientResponse:
-        session, proxy = self._session or self._open(), self._proxy
-        _watch.set(watch)
+    ) -> tuple[RawResponseMessage, _Body]:
+        """The head of the answer, and its body to come."""
+        if self._proxy is not None and not route.is_ssl():  # it is handed the whole address
+            place, headers = f"{route.url.origin()}{place}", [*headers, *self._proxy.headers]
+        lines = [f"{method} {place} HTTP/1.1", f"Host: {route.headers['Host']}"]
+        lines += [f"{name}: {value}" for name, value in headers]
+        if _ENDS_LINE("".join(lines)):
+            raise httpx.LocalProtocolError("a request that cannot be sent")
+        connection, is_reused = await self._connection(route, connect_s)
+        if watch is not None:
+            watch.is_reused, watch.was_sent, watch.sent_at = is_reused, True, time.monotonic()
         try:
-            return await session.request(
-                method,
-                URL(url, encoded=True),
-                headers=headers if proxy is None else [*headers, *proxy.headers],
-                allow_redirects=False,
-                timeout=_connecting_within(connect_s),
-                **(proxy.for_aiohttp if proxy else {}),
-            )
-        except FAILURES as error:
-            failed = as_httpx(error, proxy.host if proxy else "")
+            return await _exchanged(connection, "\r\n".join([*lines, "\r\n"]).encode(), is_head=method == "HEAD")
+        except (aiohttp.ClientError, OSError):
+            failed: Exception = NoAnswerError("the connection ended without an answer")
+        except HttpProcessingError:
+            failed = httpx.RemoteProtocolError("what came is no answer of HTTP")
+        raise failed  # behind the handler: aiohttp's own error may hold the key
+
+    async def _connection(
+        self, route: aiohttp.ClientRequest, connect_s: float | None
+    ) -> tuple[aiohttp.connector.Connection, bool]:
+        """A connection, and whether it was idle before.
+
+        It is none that the other side has closed, or over which it said more than was asked for.
+        """
+        timeout, connector = _connecting_within(connect_s), self._connector
+        while connector is not None:
+            try:
+                connection = await connector.connect(route, [], timeout)
+            except FAILURES as error:
+                failed = as_httpx(error, self._proxy.host if self._proxy else "")
+                break
+            is_reused = connection.protocol in self._served
+            if not is_reused:
+                self._served.add(connection.protocol)
+            if not (is_reused and _is_over(connection)):
+                return connection, is_reused
+            connection.close()
+        else:
+            failed = httpx.ConnectError("the connections were closed")
         raise failed
 
     async def _prepare(self) -> None:
-        _watch.set(None)
-        with suppress(aiohttp.ClientError, OSError, ValueError, ConnectionFailedError):
-            session, proxy = self._session or self._open(), self._proxy
-            options = proxy.for_aiohttp if proxy else {}
-            request = aiohttp.ClientRequest("GET", URL(self._base, encoded=True), session=session, **options)
-            timeout = aiohttp.ClientTimeout(sock_connect=PREPARED_WITHIN_S)
-            if session.connector is not None:  # it was not closed meanwhile
-                (await session.connector.connect(request, [], timeout)).release()
+        with suppress(httpx.HTTPError, ConnectionFailedError):
+            connection, _ = await self._connection(self._route or self._open(), PREPARED_WITHIN_S)
+            connection.release()
 
     async def aclose(self) -> None:
         """Close every connection; a later request opens new ones."""
-        session, self._session = self._session, None
+        connector, self._connector, self._route = self._connector, None, None
         for task in self._preparing:
             task.cancel()
-        if session is not None:
-            await session.close()
+        if connector is not None:
+            await connector.close()
 
-    def _open(self) -> aiohttp.ClientSession:
+    def _open(self) -> aiohttp.ClientRequest:
         self._proxy = proxy_to(self._base_url)
-        self._session = aiohttp.ClientSession(
-            connector=_Connector(limit=self._at_most, keepalive_timeout=IDLE_S, ssl=self._context()),
-            cookie_jar=aiohttp.DummyCookieJar(),  # nothing of one user's answer is kept for another
-            timeout=aiohttp.ClientTimeout(total=None),
-            auto_decompress=False,
-            max_line_size=MAX_HEADER_BYTES,
-            max_field_size=MAX_HEADER_BYTES,
-            middlewares=[sent_once],
-        )
-        return self._session
+        self._connector = aiohttp.TCPConnector(limit=self._at_most, keepalive_timeout=IDLE_S, ssl=self._context())
+        self._route = route = self._route_to(self._base)
+        return route
+
+    def _route_to(self, address: str) -> aiohttp.ClientRequest:
+        url = URL(address, encoded=True)
+        if url.scheme not in {"http", "https"} or not url.raw_host:
+            raise httpx.UnsupportedProtocol("not an address of http or https")
+        return aiohttp.ClientRequest("GET", url, **(self._proxy.for_aiohttp if self._proxy else {}))
 
     def _context(self) -> ssl.SSLContext | bool:
         if not self._base_url.startswith("https:"):
@@ -189,28 +225,29 @@ class Connections(httpx.AsyncBaseTransport):
         return context
 
 
-class _Connector(aiohttp.TCPConnector):
-    """Hands out no idle connection that the other side has closed, or over which it said more than was asked for."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._served: WeakSet[object] = WeakSet()
-
-    async def connect(
-        self, req: aiohttp.ClientRequest, traces: list[Any], timeout: aiohttp.ClientTimeout
-    ) -> aiohttp.connector.Connection:
-        """The connection for a request, which is sent over it at once."""
-        watch = _watch.get()
-        while True:
-            connection = await super().connect(req, traces, timeout)
-            is_reused = connection.protocol in self._served
-            if not is_reused or not _is_over(connection):
-                if not is_reused:
-                    self._served.add(connection.protocol)
-                if watch is not None:
-                    watch.is_reused, watch.was_sent, watch.sent_at = is_reused, True, time.monotonic()
-                return connection
-            connection.close()
+async def _exchanged(
+    connection: aiohttp.connector.Connection, head: bytes, *, is_head: bool
+) -> tuple[RawResponseMessage, _Body]:
+    """Send a request over a connection of its own, and await the head of the answer."""
+    protocol, transport = connection.protocol, connection.transport
+    try:
+        if protocol is None or transport is None:
+            raise aiohttp.ClientConnectionError
+        protocol.set_response_params(
+            skip_payload=is_head,
+            read_until_eof=True,
+            auto_decompress=False,
+            max_line_size=MAX_HEADER_BYTES,
+            max_field_size=MAX_HEADER_BYTES,
+        )
+        transport.write(head)
+        answer, content = await protocol.read()
+        while answer.code in _ON_THE_WAY:
+            answer, content = await protocol.read()
+    except BaseException:
+        connection.close()
+        raise
+    return answer, _Body(content, connection)
 
 
 @lru_cache
@@ -231,8 +268,9 @@ def _is_over(connection: aiohttp.connector.Connection) -> bool:
 class _Body(httpx.AsyncByteStream):
     """The body of an answer as it arrives."""
 
-    def __init__(self, answer: aiohttp.ClientResponse) -> None:
-        self._answer = answer
+    def __init__(self, content: aiohttp.StreamReader, connection: aiohttp.connector.Connection) -> None:
+        self._content = content
+        self._connection = connection
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while part := await self.more():
@@ -241,14 +279,14 @@ class _Body(httpx.AsyncByteStream):
     async def more(self) -> bytes:
         """The next bytes that arrive; none at the end."""
         try:
-            return await self._answer.content.readany()
+            return await self._content.readany()
         except FAILURES as error:
-            failed = as_httpx(error)
+            failed = httpx.ReadError(type(error).__name__)
         raise failed
 
     async def aclose(self) -> None:
         """Give the connection back; one over which more would come is closed."""
-        self._answer.close()
+        self._connection.release()
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -227,6 +227,38 @@ async def test_what_is_no_answer_is_an_error_and_not_kept(begun):
         await connections.aclose()
 
 
+async def test_a_value_that_would_begin_another_line_is_never_sent():
+    async with Serving() as service:
+        connections = Connections(service.url, 1)
+        with pytest.raises(httpx.LocalProtocolError):
+            await connections.get("/x", [("User-Agent", "a\r\nAuthorization: b")], watch=None, connect_s=1)
+        assert service.connections == 0
+        await connections.aclose()
+
+
+async def test_a_target_is_sent_as_it_is_or_escaped_below_the_path_of_the_address():
+    heads = []
+
+    async def converse(reader, writer):
+        heads.append((await reader.readuntil(b"\r\n\r\n")).split(b"\r\n"))
+        writer.write(OK + b"Content-Length: 0\r\nConnection: close\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(converse, "127.0.0.1", 0) as server:
+        place = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        connections = Connections(f"http://{place}/below/", 1)
+        for target in ("/v1/signals/us-cpi?history=365", "/v1/signals/a%2Fb", "/v1/signals/é"):
+            arrival = await connections.get(target, [("Accept", "x")], watch=None, connect_s=1)
+            await arrival.close()
+        await connections.aclose()
+    assert [head[0] for head in heads] == [
+        b"GET /below/v1/signals/us-cpi?history=365 HTTP/1.1",
+        b"GET /below/v1/signals/a%2Fb HTTP/1.1",
+        b"GET /below/v1/signals/%C3%A9 HTTP/1.1",
+    ]
+    assert heads[0][1:] == [b"Host: " + place.encode(), b"Accept: x", b"", b""]
+
+
 async def said(url, transport=None):
     async def at_once(_):
         """Try again without a pause: what is told is the failure, not how little time was left."""
