@@ -51,7 +51,10 @@ class Options(Kind):
         return (*self.options, ERR)
 
     def read(self, raw: Any, name: str, today: date) -> Mapping[str, Any]:
-        """The options given; raises `ArgumentError` naming an unknown option or value and the allowed ones."""
+        """The options given; raises `ArgumentError` naming an unknown option or value and the allowed ones.
+
+        One that is given twice must mean the same both times.
+        """
         known = {option.name: option for option in self.allowed}
         values: dict[str, Any] = {}
         for key, value in pairs(raw, name, lambda word: self._written_out(word, today)):
@@ -64,9 +67,11 @@ class Options(Kind):
             named = f"option {option.name}"
             try:
                 refuse_error(value, named)
-                values[option.name] = option.kind.read(value, named, today)
+                given = option.kind.read(value, named, today)
             except UdfError as error:
                 raise error.about(named) from None
+            if values.setdefault(option.name, given) != given:
+                raise ArgumentError(f"{named} is given twice, the second time as {shown(value)}")
         return MappingProxyType(values)
 
     def _written_out(self, word: str, today: date) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -181,20 +181,26 @@ async def _answers(formulas: list[str], settings: Settings) -> list[dict[str, An
 async def _worked_out(
     formula: BookFormula, now: float, ask: Callable[[Sequence[bytes]], Awaitable[list[dict[str, Any]]]]
 ) -> dict[str, Any]:
-    """The answer of a formula that calculates with calls of ours, in the form of the protocol's answers."""
+    """The answer of a formula that calculates with calls of ours, in the form of the protocol's answers.
+
+    Where it comes to what a call was answered, as it is, that answer, whose dates are known as such.
+    """
     import orjson
 
     from addin.cli.output import as_argument, engine_value, errors_in, worked_out_answer
     from addin.workbook.calculation.single import worked_out
 
-    errors: list[Mapping[str, Any]] = []
+    answers: list[dict[str, Any]] = []
 
     async def given(asked: Sequence[list[Any]]) -> list[Any]:
         found = await ask([orjson.dumps(as_argument(call)) for call in asked])
-        errors.extend(error for answer in found for error in errors_in(answer))
+        answers.extend(found)
         return [engine_value(answer) for answer in found]
 
-    return worked_out_answer(await worked_out(formula, now, given), errors)
+    rows = await worked_out(formula, now, given)
+    tables = (answer for answer in answers if "columns" in answer)
+    errors = [error for answer in answers for error in errors_in(answer)]
+    return next((table for table in tables if engine_value(table) == rows), None) or worked_out_answer(rows, errors)
 
 
 def _print_cells(cells: Cells) -> None:

@@ -165,6 +165,8 @@ class WireResource(Resource[Page[WireItem]]):
         _by_texts(self, "ticker", "kind", "beat", "source")
         if not isinstance(self.min_importance, int | float):
             raise TypeError(f"min_importance is a number from 0 to 100, not {self.min_importance!r}")
+        if not 0 <= self.min_importance <= 100:
+            raise ValueError(f"min_importance is a number from 0 to 100, not {self.min_importance!r}")
         _by_days(self, "since")
 
     @property

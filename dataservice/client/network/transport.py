@@ -139,7 +139,10 @@ EMPTY = b'{"data":[]}'
 
 
 class Transport:
-    """Sends requests with the key over at most `most` connections."""
+    """Sends requests with the key over at most `most` connections.
+
+    Raises `ValueError` for a `user_agent` that no header can hold.
+    """
 
     def __init__(
         self,
@@ -151,6 +154,8 @@ class Transport:
         user_agent: str | None,
         max_answer_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
+        if user_agent and not (user_agent.isascii() and user_agent.isprintable()):
+            raise ValueError(f"user_agent must be ASCII text on one line, not {user_agent!r}")
         self._base_url = base_url
         self.redact = key.redacted if key else str
         self._key = key

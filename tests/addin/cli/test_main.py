@@ -144,6 +144,12 @@ def test_each_error_in_an_array_has_its_own_code(sample_service, tmp_path):
     assert addin("eval", "--csv", formula, environ=environ).stdout == "#N/A,#DIV/0!\n"
 
 
+def test_a_table_whose_call_had_to_be_worked_out_shows_its_dates(sample_service, tmp_path):
+    formula = '=DS.SIGNAL_HISTORY("us-cpi",DATE(2026,1,1)+0,"2026-"&"02-28")'
+    done = addin("eval", "--csv", formula, environ=environment(tmp_path, sample_service))
+    assert [line.split(",")[0] for line in done.stdout.splitlines()] == ["date", "2026-01-01", "2026-02-01"]
+
+
 def test_an_error_of_a_call_keeps_its_message_in_a_longer_formula(sample_service, tmp_path):
     formulas = ['=DS.SIGNAL("nope")*2', "=DS.SIGNAL(NA())", "=DS.SIGNAL(1/0)", '=DS.SIGNAL("us-cpi",,,LEFT("a",-1))']
     formulas += ['=SUM(DS.SIGNAL(VSTACK("us-cpi",1/0)))', "=MAP({1,0},LAMBDA(x,DS.SIGNAL(1/x)))"]

@@ -269,6 +269,13 @@ async def test_arguments_of_another_type_are_named_with_what_is_right_and_cost_n
     assert call.client.requests_sent == 0
 
 
+@pytest.mark.parametrize("importance", [-1, 101, float("nan")])
+async def test_an_importance_that_no_item_can_have_is_refused_and_costs_nothing(call, importance):
+    with pytest.raises(ValueError, match="min_importance is a number from 0 to 100, not "):
+        await call("wire", min_importance=importance)
+    assert call.client.requests_sent == 0
+
+
 @pytest.mark.parametrize(
     ("option", "said"),
     [
@@ -277,6 +284,8 @@ async def test_arguments_of_another_type_are_named_with_what_is_right_and_cost_n
         ({"max_memory_bytes": -5}, "max_memory_bytes must be 1 or more, not -5"),
         ({"budget": 400}, r"budget must be a Budget such as Budget\(monthly=400\), not 400"),
         ({"store": "cache.db"}, r"store must be a store such as SqliteStore\(path\), not 'cache.db'"),
+        ({"user_agent": "desk/1\n"}, r"user_agent must be ASCII text on one line, not 'desk/1\\n'"),
+        ({"user_agent": "é"}, "user_agent must be ASCII text on one line, not 'é'"),
         ({"api_key": 5}, "an API key is one word"),
         ({"api_key": b"ds_0"}, "an API key is one word"),
     ],

@@ -66,6 +66,17 @@ def test_an_unknown_value_is_told_the_ones_there_are():
         read("freq=X")
 
 
+@pytest.mark.parametrize("raw", ["freq=M; freq=Q", "freq=M; limit=3; FREQ=q", [["freq", "M"], ["Freq", "Q"]]])
+def test_an_option_given_twice_with_two_meanings_is_refused(raw):
+    with pytest.raises(ArgumentError, match=r"^option freq is given twice, the second time as '[Qq]'$"):
+        read(raw)
+
+
+@pytest.mark.parametrize("raw", ["freq=M; freq=m", [["freq", "M"], ["freq", None]]])
+def test_an_option_given_twice_with_one_meaning_is_read(raw):
+    assert read(raw) == {"freq": "M"}
+
+
 @pytest.mark.parametrize("raw", ["freq", "M;freq=M", [["freq"]], [["a", "b", "c"]], 5, True])
 def test_what_is_not_of_the_form_is_refused(raw):
     with pytest.raises(ArgumentError, match=r"^options"):
