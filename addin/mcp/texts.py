@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from udfs.records import SEE_SIGNALS
+from udfs.records import HOW_SEVERAL, SEE_SIGNALS
 
 WORDS_OF_OTHERS = "words_of_others"
 """The member of a result that names those members whose texts others wrote."""
@@ -38,6 +38,7 @@ def seen(value: Any) -> Any:
 
 _WORDS = {
     SEE_SIGNALS: "list_signals lists and searches those there are",
+    HOW_SEVERAL: "give several in slugs",
     "set one with `addin key set` or in the task pane": "the user must set one with `addin key set`",
     "set a valid one with `addin key set` or in the task pane": "the user must set a valid one with `addin key set`",
     "try Refresh in a minute": "try again in a minute",

@@ -2,10 +2,11 @@
 
 from udfs.records.fields import Fields, is_unsafe_address, moment
 from udfs.records.lookup import LISTED, by_slug, corrected, in_order, matches, nearest, ranked, searched_words
-from udfs.records.resolve import SEE_SIGNALS, need_catalogue, need_detail
+from udfs.records.resolve import HOW_SEVERAL, SEE_SIGNALS, need_catalogue, need_detail
 from udfs.records.revisions import last_revision
 
 __all__ = [
+    "HOW_SEVERAL",
     "LISTED",
     "SEE_SIGNALS",
     "Fields",

@@ -29,6 +29,9 @@ SEPARATORS = frozenset(".-_")
 
 SEE_SIGNALS = "SIGNALS lists and searches those there are"
 
+SEVERAL = frozenset(",;")
+HOW_SEVERAL = 'several are a range, or in braces: {"us-cpi","us-10y"}'
+
 
 async def recent_catalogue(records: int = 0) -> Catalogue | None:
     """The catalogue, if one less than a day old is at hand; fewer than so many `records` may be a part."""
@@ -112,6 +115,8 @@ async def listed(name: str) -> str:
     signal = any_age.value.find(name) if any_age else None
     if signal is not None:
         return signal.slug
+    if not SEVERAL.isdisjoint(name):
+        raise NoDataError(f"no signal {shown(name)}; {HOW_SEVERAL}").about("slug")
     catalogue = await recent_catalogue() if any_age else None
     if catalogue is None and not looks_like_slug(name):
         _require_name(name)
@@ -148,7 +153,7 @@ def looks_like_slug(name: str) -> bool:
     `gold` may be a slug or the shortcode GOLD: the catalogue knows, and costs no more than to ask in vain.
     """
     is_written_so = name == name.lower() and (len(name) == 1 or not SEPARATORS.isdisjoint(name))
-    return is_written_so and name.isprintable() and any(map(str.isalnum, name))
+    return is_written_so and name.isprintable() and any(map(str.isalnum, name)) and SEVERAL.isdisjoint(name)
 
 
 async def _found(catalogue: Catalogue, name: str) -> str:

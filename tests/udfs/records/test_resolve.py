@@ -51,6 +51,15 @@ async def test_a_name_like_no_other_is_told_where_to_look():
         await told(MemoryReader(memory={CATALOGUE: answered(SIGNALS)}), slug_of("zzzz"))
 
 
+@pytest.mark.parametrize("memory", [{}, {CATALOGUE: answered(SIGNALS)}])
+@pytest.mark.parametrize("name", ["us-cpi,us-10y", "us-cpi, eia.wti.spot", "CPI; WTI"])
+async def test_several_names_in_one_text_are_told_how_to_be_given_and_cost_nothing(name, memory):
+    reader = MemoryReader(memory=memory)
+    with pytest.raises(NoDataError, match=rf"^no signal '{name}'; several are a range, or in braces: "):
+        await told(reader, slug_of(name))
+    assert reader.reads == []
+
+
 async def test_an_older_catalogue_refuses_nothing_that_could_be_a_new_slug():
     reader = MemoryReader(memory={CATALOGUE: answered(SIGNALS, age_s=DAY_S + 1)})
     assert await told(reader, slug_of("us-new")) == "us-new"
