@@ -212,7 +212,8 @@ class WorkerProcesses:
             is_hurried = told.poll() and told.recv() is not None
             for worker in left:
                 if is_hurried or worker.problem(time.monotonic(), self._awake_since, self._stall_s):
-                    _log.error("worker %s is killed", worker.process.pid)
+                    # To be killed at once is what whoever asks twice wants.
+                    _log.log(logging.INFO if is_hurried else logging.ERROR, "worker %s is killed", worker.process.pid)
                     worker.kill(dump=not is_hurried)
         for worker in everyone:
             worker.process.join()

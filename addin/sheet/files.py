@@ -25,13 +25,15 @@ def has_macros(name: str) -> bool:
 
 @contextmanager
 def book_file(content: bytes, name: str) -> Iterator[Path]:
-    """A file with these bytes, for as long as the block runs; errors about it say the user's `name` for it."""
+    """A file with these bytes, for as long as the block runs; errors that name it say the user's `name` for it."""
     with TemporaryDirectory(prefix="addin-sheet-") as folder:
         path = Path(folder) / f"book{'.xlsm' if has_macros(name) else '.xlsx'}"
         path.write_bytes(content)
         try:
             yield path
         except AddinError as error:
+            if str(path) not in str(error):  # such as a calculation that took too long, which its caller knows
+                raise
             raise WorkbookError(str(error).replace(str(path), name)) from None
 
 

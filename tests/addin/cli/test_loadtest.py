@@ -1,6 +1,7 @@
 """`addin loadtest`: many users before a backend that is started for it, or before one that is named."""
 
 import json
+import sys
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.addin.backend.sign_in.identity_provider import backend_with_sign_in, 
 from tests.addin.backends import backend_of
 from tests.addin.commands import addin, environment
 from tests.addin.serving import ctrl_c, started
+from tests.addin.terminals import CTRL_C, answered
 
 
 def test_it_starts_a_backend_and_tells_how_long_its_users_wait(tmp_path):
@@ -107,6 +109,15 @@ def test_a_backend_whose_users_sign_in_is_told(service, tmp_path, monkeypatch):
         authority = str(tmp_path / "certificates" / "authority.pem")
         done = addin("loadtest", url, environ=environment(tmp_path, ca_file=authority))
     assert (done.returncode, "sign in, which a load test cannot" in done.stderr) == (1, True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals of this kind")
+def test_ctrl_c_on_a_terminal_which_reaches_its_workers_too_is_no_error(tmp_path):
+    environ = environment(tmp_path) | {"TMPDIR": str(tmp_path)}
+    words = ["loadtest", "--rounds", "1000", "--workers", "2"]
+    code, shown = answered(words, [("users open their workbooks", CTRL_C)], environ=environ)
+    assert (code, shown.splitlines()[-1]) == (130, "^CStopped.")
+    assert not list(tmp_path.glob("addin-*"))
 
 
 def test_ctrl_c_ends_it_with_one_line_and_nothing_is_left(tmp_path):

@@ -8,8 +8,11 @@ import pytest
 
 from addin.cli.backend import served_pages
 from addin.config.settings import Settings
-from addin.sheet.files import blank_book
+from addin.sheet.files import blank_book, book_file
 from addin.sheet.routes import routes
+from addin.workbook.calculation.engine.process import EngineFailedError
+from addin.workbook.ooxml.errors import WorkbookError
+from addin.workbook.ooxml.package import Package
 from tests.addin.sheet.parts.pages import sheet_server
 from tests.addin.workbook.books import make_book
 
@@ -40,6 +43,13 @@ def test_only_the_page_itself_may_make_functions_from_text(service, tmp_path):
     assert [path for path, policy in policies.items() if "unsafe-eval" in policy] == ["/sheet"]
     assert "frame-ancestors 'none'" in policies["/sheet"]
     assert "https:" not in policies["/sheet"], "the page loads nothing from anywhere else"
+
+
+def test_a_calculation_that_fails_is_not_taken_for_a_file_that_cannot_be_read():
+    with pytest.raises(WorkbookError, match=r"^mine\.xlsx"), book_file(b"no book", "mine.xlsx") as path:
+        Package(path)
+    with pytest.raises(EngineFailedError, match="took longer"), book_file(blank_book(), "mine.xlsx"):
+        raise EngineFailedError("the calculation took longer than 20 s")
 
 
 def test_the_licences_of_the_component_are_served_with_it(service, tmp_path):
