@@ -6,10 +6,9 @@ import sys
 
 import msgspec
 import typer
-from rich.console import Console
 from rich.text import Text
 
-from addin.cli.output import plain_table, print_json
+from addin.cli.output import plain_table, print_json, print_table
 from addin.config.connect import connected
 from addin.errors import AddinError
 from dataservice.client.contract import Profile
@@ -50,7 +49,7 @@ def print_profile(profile: Profile) -> None:
         mark, style = ("≠", "yellow") if finding.differs else ("=", "green")
         cells = (finding.question, finding.documented, finding.found, finding.does if finding.differs else "")
         table.add_row(Text(mark, style=style), *(Text(printable(cell)) for cell in cells))
-    Console().print(table)
+    print_table(table)
     count = len(profile.deviations)
     echo(f"{profile.requests} requests; {count or 'nothing'} not as documented. The client goes by this for 30 days.")
 

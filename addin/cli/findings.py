@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.text import Text
 
-from addin.cli.output import plain_table
+from addin.cli.output import plain_table, print_table
 from addin.findings import Finding, State
 from dataservice.terminal import printable
 
@@ -23,4 +22,4 @@ def print_findings(findings: Sequence[Finding]) -> None:
         if finding.advice:
             lines.append(f"\n→ {finding.advice}", style="bold")
         table.add_row(Text(mark, style=style), Text(finding.topic, style="cyan"), lines)
-    Console().print(table)
+    print_table(table)

@@ -30,6 +30,9 @@ _FORMULA_STARTS = frozenset("=+-@\N{MINUS SIGN}")
 """Text that begins like this, in any width, is evaluated by a spreadsheet program that opens a CSV file."""
 
 
+_WHOLE = 32_767
+"""As many characters as a cell can hold: a row with one of them is still one line."""
+
 _OURS = frozenset[str](ErrorCode)
 
 
@@ -165,6 +168,23 @@ def plain_table(*, show_header: bool = False) -> Table:
     from rich.table import Table  # rich is loaded only for what it prints
 
     return Table(show_header=show_header, box=None, pad_edge=False, header_style="bold")
+
+
+def print_table(table: Table, *, markup: bool = False) -> None:
+    """Print a table as wide as the terminal; into a file or a pipe each of its rows whole, in one line of its own.
+
+    A path or a reason that is broken in the middle could be neither copied nor found with a search.
+    """
+    from rich.console import Console
+
+    console = Console(markup=markup, highlight=False)
+    if console.is_terminal:
+        console.print(table)
+        return
+    written = io.StringIO()
+    width = None if "COLUMNS" in os.environ else _WHOLE
+    Console(markup=markup, highlight=False, file=written, width=width).print(table)
+    echo("\n".join(line.rstrip() for line in written.getvalue().splitlines()))
 
 
 def table_of(cells: Cells) -> Table:

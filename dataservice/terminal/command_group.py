@@ -7,6 +7,7 @@ signature needs, and inside its functions what takes long to load, so that its h
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -17,7 +18,7 @@ from typer.core import TyperGroup
 from typer.models import Default
 
 from dataservice.key_text import without_keys
-from dataservice.terminal.printing import echo
+from dataservice.terminal.printing import echo, write_what_the_output_can_hold
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C that shells expect, of a command that had more to do."""
@@ -77,6 +78,11 @@ class LazyGroup(CommandGroup):
         super().__init__(**attributes)
         self.commands = _LazyCommands(self.table)  # type: ignore[assignment]  # nothing is ever added to it
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the program."""
+        write_what_the_output_can_hold()
+        return super().main(*args, **extra)
+
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Parse what stands before the command's name."""
         with _own_words():
@@ -86,7 +92,9 @@ class LazyGroup(CommandGroup):
         """Run the command named on the command line."""
         try:
             with _own_words():
-                return super().invoke(ctx)
+                result = super().invoke(ctx)
+            sys.stdout.flush()  # what cannot be written is told here, and not by Python after the end
+            return result
         except KeyboardInterrupt as error:
             echo("Stopped.", err=True)
             raise typer.Exit(INTERRUPTED) from error
@@ -102,6 +110,8 @@ class LazyGroup(CommandGroup):
                 raise
             echo(f"{ctx.info_name}: {error}", err=True)
             raise typer.Exit(1) from error
+        except BrokenPipeError:
+            raise  # the reader, such as `head`, has enough: that ends the program without a word
         except OSError as error:
             # A full disk, a folder that is read-only: of any file, so that not every command needs to think of it.
             where = "" if error.filename is None else f"{error.filename}: "

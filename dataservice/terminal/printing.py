@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import re
+import sys
 
 import typer
 
@@ -10,6 +12,11 @@ from dataservice.key_text import without_keys
 
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters but tab and line feed, what turns the direction of writing, and halves of characters."""
+
+_PLAIN = str.maketrans(
+    {"✓": "+", "✗": "x", "≠": "!=", "…": "...", "→": "->", "▸": ">", "–": "-", "\N{MINUS SIGN}": "-", "’": "'"}
+)
+"""What stands for our marks where the output cannot hold them; a check and a cross must not both be a question mark."""
 
 
 def printable(text: str) -> str:
@@ -39,3 +46,22 @@ def _picture(found: re.Match[str]) -> str:
     if code < 0x20:
         return chr(0x2400 + code)
     return "␡" if code == 0x7F else "\N{REPLACEMENT CHARACTER}"
+
+
+def write_what_the_output_can_hold() -> None:
+    """Let stdout hold every text, also in an encoding that lacks characters, such as that of a Windows code page.
+
+    Into a file or a pipe Windows writes cp1252, in which `addin doctor > report.txt` cannot say "✓".
+    """
+    codecs.register_error("dataservice.plain", _in_plain_characters)
+    reconfigure = getattr(sys.stdout, "reconfigure", None)  # what stands in for stdout may lack it
+    if reconfigure is not None and not sys.stdout.encoding.lower().startswith("utf"):
+        reconfigure(errors="dataservice.plain")
+
+
+def _in_plain_characters(error: UnicodeError) -> tuple[str | bytes, int]:
+    """What stands for characters that an encoding lacks: one that reads alike, or its number."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end].translate(_PLAIN)
+    return text.encode("ascii", "backslashreplace").decode(), error.end

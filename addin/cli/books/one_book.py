@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from addin.cli.output import counted, plain_table, requests_text
+from addin.cli.output import counted, plain_table, print_table, requests_text
 from addin.formulas import Area
 from addin.workbook.calculation.engine.process import how_to_install, is_installed
 from addin.workbook.refresh.dependencies import CellNote
@@ -120,7 +120,7 @@ def print_cost(cost: BookCost, book: Path) -> None:
     for (sheet, function_id), (formulas, requests) in cost.by_sheet.items():
         names = (Text(printable(name)) for name in (sheet, function_id))
         table.add_row(*names, f"{formulas:,}", requests.range_text())
-    console.print(table)
+    print_table(table)
     left = "" if cost.remaining is None else f", {cost.remaining:,} left this month"
     resting = f"; {counted(len(cost.guessed), 'call')} more rest on answers" if cost.guessed else ""
     total = Text(f"{printable(book.name)}: {cost.cost}", style="bold")

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
 from addin.cli.books.one_book import cost_as_json, formulas_text, print_notes, report_as_json
-from addin.cli.output import counted, plain_table, print_json, requests_text
+from addin.cli.output import counted, plain_table, print_json, print_table, requests_text
 from addin.workbook.many.run import BookDone, BooksCost
 from addin.workbook.refresh.report import BookCost, Refreshed
 from dataservice.terminal import echo, printable
@@ -68,7 +67,7 @@ def print_cost(cost: BooksCost, *, as_json: bool) -> None:
     for book, each in cost.books.items():
         name = Text(printable(os.path.relpath(book, folder or None)))
         table.add_row(name, f"{each.cells:,}", f"{each.fresh_cells:,}", each.cost.range_text())
-    Console().print(table)
+    print_table(table)
     for why in cost.failed.values():
         echo(f"  cannot be refreshed: {why}", err=True)
     left = "" if cost.remaining is None else f", {cost.remaining:,} left this month"
@@ -97,7 +96,7 @@ def _print_table(done: Sequence[BookDone]) -> None:
         numbers = (report.formulas, len(report.written), unproven(report), len(report.kept), len(report.errors))
         state = "written" if report.is_saved else "up to date"
         table.add_row(name, *(f"{number:,}" if number else "-" for number in (*numbers, report.requests)), state)
-    Console().print(table)
+    print_table(table)
 
 
 def _common_folder(books: Sequence[Path]) -> str:

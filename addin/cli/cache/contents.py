@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from addin.cli.cache.export import writer_for
-from addin.cli.output import counted, plain_table, print_json
+from addin.cli.output import counted, plain_table, print_json, print_table
 from addin.config.api_key import find_key
 from addin.config.connect import key_store, open_client, open_store
 from addin.config.settings import Settings, load_settings
@@ -127,7 +127,7 @@ async def show_contents(*, as_json: bool) -> None:
         used = f"  (in use, the key ends in {cache.key_id})" if share.scope == scope else ""
         amounts = (share.answers, share.histories, share.archive)
         table.add_row(f"…{share.scope[-SUFFIX:]}{used}", *map(amount_text, amounts))
-    Console(markup=False, highlight=False).print(table)
+    print_table(table)
     if begun:
         echo(
             f"Beside the archive, cached answers tell what was known of {counted(begun, 'signal')}: the next look at "

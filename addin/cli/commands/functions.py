@@ -86,9 +86,7 @@ def evaluate_formulas(
 
 
 def _print_list(described: list[dict[str, Any]]) -> None:
-    from rich.console import Console
-
-    from addin.cli.output import plain_table
+    from addin.cli.output import plain_table, print_table
 
     table = plain_table(show_header=True)
     table.add_column("function", no_wrap=True, style="cyan")
@@ -98,14 +96,14 @@ def _print_list(described: list[dict[str, Any]]) -> None:
         for function in described:
             if function["group"] == group:
                 table.add_row(f"  {function['id']}", function["summary"])
-    Console().print(table)
+    print_table(table, markup=True)
 
 
 def _print_one(function: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from addin.cli.output import plain_table
+    from addin.cli.output import plain_table, print_table
 
     console = Console()
     names = ", ".join(p["name"] if p["required"] else f"[{p['name']}]" for p in function["parameters"])
@@ -118,7 +116,7 @@ def _print_one(function: dict[str, Any]) -> None:
         table.add_row(parameter["name"], Text(_explained(parameter)))
         for option in parameter["options"]:
             table.add_row(f"  {option['name']}=", Text(_explained(option)))
-    console.print(table)
+    print_table(table)
     for example in function["examples"]:
         console.print(Text(f"  {example}", style="green"))
 
@@ -204,12 +202,10 @@ async def _worked_out(
 
 
 def _print_cells(cells: Cells) -> None:
-    from addin.cli.output import as_text, table_of
+    from addin.cli.output import as_text, print_table, table_of
 
     if cells.is_table:
-        from rich.console import Console
-
-        Console().print(table_of(cells))
+        print_table(table_of(cells))
     else:
         echo(as_text(cells.rows[0][0]))
 

@@ -109,10 +109,8 @@ def _keys_in(file: Path | None, users: int, beside: int) -> Sequence[str | None]
 
 
 def _print(report: LoadReport) -> None:
-    from rich.console import Console
-
     from addin.cli.load.users import MOST_REASONS
-    from addin.cli.output import plain_table
+    from addin.cli.output import plain_table, print_table
 
     table = plain_table(show_header=True)
     times_told = [f"p{percent}" if percent < 100 else "longest" for percent in PERCENTILES]
@@ -124,7 +122,7 @@ def _print(report: LoadReport) -> None:
     for name, times in report.predicted.items():
         shown = [f"{1000 * times.percentile(percent):,.0f} ms" for percent in PERCENTILES]
         table.add_row(f"{name}, predicted", f"{report.predicted_users:,}", *shown, "")
-    Console(markup=False, highlight=False).print(table)
+    print_table(table)
     for name, times in report.rounds.items():
         for reason, count in times.reasons.most_common(MOST_REASONS):
             echo(f"{count:,} cells {name}: {printable(reason)}")

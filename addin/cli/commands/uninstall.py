@@ -70,10 +70,9 @@ def _settings() -> Settings:
 
 
 def _print(found: Sequence[InstalledItem], kept: set[Part]) -> None:
-    from rich.console import Console
     from rich.text import Text
 
-    from addin.cli.output import plain_table
+    from addin.cli.output import plain_table, print_table
     from dataservice.terminal import printable
 
     if not found:
@@ -85,7 +84,7 @@ def _print(found: Sequence[InstalledItem], kept: set[Part]) -> None:
         note = f"\n{item.note}" if item.note and not stays else ""
         word = Text("kept" if stays else "remove", style="green" if stays else "red")
         table.add_row(word, Text(printable(item.what + note)), Text(printable(item.where), overflow="fold"))
-    Console().print(table)
+    print_table(table)
 
 
 def _confirmed() -> bool:

@@ -13,7 +13,7 @@ import typer
 
 from addin.cli.main import COMMANDS, app
 from docs.generate.commands import commands
-from tests.addin.commands import addin, addin_anew, environment
+from tests.addin.commands import addin, addin_anew, command, environment
 from tests.project.files import files_ending, read
 
 KEY = "ds_" + "0123456789abcdef" * 2 + "01234567"
@@ -217,6 +217,41 @@ def test_plain_http_is_refused_in_the_terms_of_the_settings(tmp_path):
 def test_without_an_address_it_is_said_how_to_set_one(tmp_path):
     told = addin("eval", "=DS.QUOTA()", environ=environment(tmp_path)).stderr
     assert told.startswith("addin: no address of the Data Service is set; put it into DATA_SERVICE_URL or as url = ")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
+@pytest.mark.parametrize(
+    "words", [["doctor"], ["functions"], ["check-config"], ["eval", '=DS.SPARK("us-cpi")']], ids=" ".join
+)
+def test_an_output_that_lacks_characters_is_written_all_the_same(words, encoding, sample_service, tmp_path):
+    environ = environment(tmp_path, sample_service) | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    done = subprocess.run(command(words), env=environ, capture_output=True, check=False, timeout=120)
+    assert b"Traceback" not in done.stderr
+    assert done.stdout
+    if words == ["doctor"] and encoding != "ascii":  # what is ascii by mistake gets UTF-8
+        assert b"+  address" in done.stdout
+        assert b"x  backend" in done.stdout
+
+
+def test_a_reader_that_has_enough_ends_the_command_without_a_word(sample_service, tmp_path):
+    with subprocess.Popen(
+        command(["eval", '=DS.SIGNAL("us-cpi")']),
+        env=environment(tmp_path, sample_service),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait(60)) == ("", 1)
+
+
+def test_a_row_of_a_table_is_one_line_in_a_file(tmp_path):
+    folder = tmp_path / "a folder with a name so long that eighty columns cannot hold all of it at once"
+    environ = environment(tmp_path, url="https://data.example.com", cache_dir=str(folder))
+    del environ["COLUMNS"]
+    told = addin("doctor", environ=environ).stdout
+    assert f"cache        {folder}\n" in told
+    assert not any(line.endswith(" ") for line in told.splitlines())
 
 
 @pytest.mark.parametrize(
