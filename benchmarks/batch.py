@@ -14,7 +14,9 @@ import numpy as np
 import orjson
 
 from addin.config.connect import open_client, open_store
-from addin.protocol.batch import Batches, ResponseCache
+from addin.protocol.batch import Batches
+from addin.protocol.limits import BatchLimits
+from addin.protocol.response_cache import ResponseCache
 from benchmarks.figures.measuring import REPEATS, Row, alternating, report
 from benchmarks.figures.results import run_alone
 from benchmarks.figures.served import (
@@ -103,7 +105,7 @@ def _different_rows() -> list[Row]:
 
     loop = asyncio.new_event_loop()
     client = AsyncClient("https://data.example", "ds_" + 40 * "0", transport=httpx.MockTransport(detail))
-    batches = Batches(Session(client), ResponseCache(2**27), deadline_s=600)
+    batches = Batches(Session(client), ResponseCache(2**27), deadline_s=600, limits=BatchLimits())
     day = int(serial(date(2026, 11, 5)))
     asked = {
         "latest values": [b'["SIGNAL","made.up-%d"]' % n for n in range(DIFFERENT)],
@@ -147,7 +149,7 @@ def _growth_row(rows: int) -> Row:
     client = AsyncClient(
         "https://data.example", "ds_" + 40 * "0", transport=httpx.MockTransport(page), max_pages=2_000, deadline_s=600
     )
-    batches = Batches(Session(client), ResponseCache(2**27), deadline_s=600)
+    batches = Batches(Session(client), ResponseCache(2**27), deadline_s=600, limits=BatchLimits())
     call = b'["SIGNAL_HISTORY","x","MAX"]'
 
     def table() -> bytes:
@@ -193,7 +195,7 @@ def _table_rows() -> list[Row]:
     with service_settings() as (settings, key), closing(loop):
         store = open_store(settings)
         client = open_client(settings, key, store)
-        batches = Batches(Session(client), ResponseCache(2**27), deadline_s=60)
+        batches = Batches(Session(client), ResponseCache(2**27), deadline_s=60, limits=BatchLimits())
         columns = orjson.loads(loop.run_until_complete(batches.answer([call])).text)[0]["columns"]
         assert len(columns[0]["values"]) == LONG_ROWS
 

@@ -21,7 +21,7 @@ from addin.backend.http import (
 from addin.backend.limits.accounts import UNPROVEN_WAITS_S, VALUE_BYTES, WAITS_S, account_of
 from addin.backend.sign_in.person import person_in
 from addin.backend.state import BackendState
-from addin.backend.tenants import HasLeft, Tenant, limits_of, stays
+from addin.backend.tenants import HasLeft, Tenant, stays
 from addin.protocol.batch import calls_in_turns
 from addin.protocol.messages import PersonReport
 from dataservice.errors import AuthenticationError, DataServiceError, MissingKeyError
@@ -72,7 +72,7 @@ async def admitted_batch(request: Request, backend: BackendState) -> AsyncIterat
 
     Raises `HTTPException`, `BadBatchError` or `BatchTooLargeError` for what must not be worked on.
     """
-    limits, settings = limits_of(backend.settings), backend.settings
+    limits, settings = backend.settings.batch_limits, backend.settings
     body_limits = BodyLimits(settings.max_body_bytes, "setting max_body_bytes", settings.receive_timeout_s)
     async with admitted_body(request, backend, body_limits, limits.check_values) as (tenant, body):
         if await request.is_disconnected():

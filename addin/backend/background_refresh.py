@@ -59,7 +59,7 @@ async def refresh_stale(tenant: Tenant, texts: Iterable[bytes], settings: Settin
     quota = client.quota_now
     if quota is None or quota.is_free:
         return 0
-    resources = (await tenant.session.cost(await valid_calls(list(texts)))).resources
+    resources = (await tenant.session.cost(await valid_calls(list(texts), settings.batch_limits))).resources
     stale = [each for each in resources if await client.have(each, max_age_s=math.inf) is not None]
     needed = await client.cost(stale)
     if quota_shortfall(Cost(needed, needed), quota, settings) is not None:

@@ -15,7 +15,7 @@ from addin.backend.admission import admitted_body
 from addin.backend.http import BodyLimits, JsonResponse
 from addin.backend.limits.accounts import VALUE_BYTES, account_of
 from addin.backend.state import BackendState, quota_shortfall
-from addin.backend.tenants import Tenant, limits_of
+from addin.backend.tenants import Tenant
 from addin.formulas.areas import Area, area_of
 from addin.formulas.live_parts import may_be_of_template, tell_of_machine_only, tells_of_this_machine
 from addin.formulas.open_book import OpenFormulas, PlannedCalls
@@ -174,7 +174,7 @@ async def _cost(request: Request, tenant: Tenant, planned: PlannedCalls, mode: R
 
 async def _previews(request: Request, tenant: Tenant, texts: Sequence[bytes], mode: Refresh) -> list[CostPreview]:
     """What calls would spend, in parts that are no larger than batches may be."""
-    limits, account = limits_of(BackendState.of(request).settings), account_of(request)
+    limits, account = BackendState.of(request).settings.batch_limits, account_of(request)
     previews = []
     for part in _parts(texts, limits):
         calls = await valid_calls(part, limits)

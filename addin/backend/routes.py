@@ -22,7 +22,7 @@ from addin.backend.open_books import OPEN_BOOKS
 from addin.backend.operation.facts import facts_of, may_scrape
 from addin.backend.operation.metrics import MEDIA_TYPE
 from addin.backend.state import BackendState, quota_shortfall
-from addin.backend.tenants import Tenant, limits_of
+from addin.backend.tenants import Tenant
 from addin.backend.workers.consent import answer_of_all
 from addin.backend.workers.status import measured_by_all, told_by_all
 from addin.config.api_key import checked_key
@@ -186,7 +186,7 @@ async def preview_cost(request: Request) -> Response:
         raise HTTPException(400, BAD_MODE)
     after = None if mode is None else Refresh(mode)
     async with admitted_batch(request, backend) as (tenant, texts):
-        calls = await valid_calls(texts, limits_of(backend.settings))
+        calls = await valid_calls(texts, backend.settings.batch_limits)
         preview = await tenant.session.cost(calls, after=after)
         shortfall = quota_shortfall(preview.cost, tenant.client.quota_now, backend.settings)
         return JsonResponse(

@@ -23,7 +23,6 @@ from addin.backend.workers.refreshes import Refreshed
 from addin.config.consent import consent_for
 from addin.config.settings import Settings
 from addin.protocol.batch import Batches
-from addin.protocol.limits import BatchLimits
 from addin.protocol.messages import Quota
 from addin.protocol.pending_batches import PendingBatches
 from addin.protocol.response_cache import ResponseCache
@@ -91,7 +90,7 @@ class Tenant:
         self.session = Session(client)
         self.cache = ResponseCache(settings.memo_bytes // share)
         self.consent = consent_for(client, settings, since=since)
-        deadline_s, limits = settings.deadline_s + DEADLINE_MARGIN_S, limits_of(settings)
+        deadline_s, limits = settings.deadline_s + DEADLINE_MARGIN_S, settings.batch_limits
         self.batches = Batches(self.session, self.cache, deadline_s=deadline_s, limits=limits, consent=self.consent)
         self.loads = PendingBatches(
             self.session, self.cache, self.consent, deadline_s=deadline_s, late=self.batches.late, limits=limits
@@ -375,16 +374,6 @@ class UserTenants:
                     held_bytes -= tenant.held_bytes
                     self.closed += 1
                     await tenant.retire()
-
-
-def limits_of(settings: Settings) -> BatchLimits:
-    """The limits of one batch as the settings have them."""
-    return BatchLimits(
-        calls=settings.max_calls,
-        values=settings.max_values,
-        cells=settings.max_cells,
-        answer_bytes=settings.max_batch_bytes,
-    )
 
 
 def too_many_new() -> BusyError:

@@ -17,6 +17,7 @@ import msgspec
 import platformdirs
 
 from addin.errors import SettingsError
+from addin.protocol.limits import BatchLimits
 
 APP = "dataservice-addin"
 """The name of our folders and of our entry in the keychain."""
@@ -185,6 +186,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 f"{config_file()}, or try `addin demo`"
             )
         return self.url.rstrip("/")
+
+    @property
+    def batch_limits(self) -> BatchLimits:
+        """The limits of one batch."""
+        return BatchLimits(self.max_calls, self.max_values, self.max_cells, self.max_batch_bytes)
 
     @property
     def is_shared(self) -> bool:

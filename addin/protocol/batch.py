@@ -43,8 +43,6 @@ BYTES_AT_ONCE = 2**17
 CALLS_READ_TOGETHER = 256
 """Calls decoded in one go; should one of them be no call, all of them are decoded one by one."""
 
-_DEFAULT_LIMITS = BatchLimits()
-
 
 class _Batch(msgspec.Struct):
     calls: list[msgspec.Raw]
@@ -105,7 +103,7 @@ def _texts_of(calls: Sequence[Any]) -> list[bytes]:
     return [json.dumps(call).encode() for call in calls]
 
 
-def read_call(text: bytes, limits: BatchLimits = _DEFAULT_LIMITS) -> Call | CellError:
+def read_call(text: bytes, limits: BatchLimits) -> Call | CellError:
     """The call in `text`, or what is wrong with it."""
     if (problem := limits.problem_of_call(text)) is not None:
         return CellError(ErrorCode.VALUE, problem)
@@ -122,7 +120,7 @@ def read_call(text: bytes, limits: BatchLimits = _DEFAULT_LIMITS) -> Call | Cell
     return Call(parts[0], parts[1:])
 
 
-def read_calls(texts: Sequence[bytes], limits: BatchLimits = _DEFAULT_LIMITS) -> list[Call | CellError]:
+def read_calls(texts: Sequence[bytes], limits: BatchLimits) -> list[Call | CellError]:
     """Return what `read_call` gives for each of `texts`, in a fraction of the time where all are calls."""
     if texts and max(map(len, texts)) <= limits.harmless_bytes:
         try:
@@ -142,7 +140,7 @@ async def read_together(texts: Sequence[bytes], limits: BatchLimits) -> list[Cal
     return read_calls(texts, limits)
 
 
-async def valid_calls(texts: Sequence[bytes], limits: BatchLimits = _DEFAULT_LIMITS) -> list[Call]:
+async def valid_calls(texts: Sequence[bytes], limits: BatchLimits) -> list[Call]:
     """The calls in `texts`, without those that cannot be read; there are turns for other tasks."""
     calls: list[Call] = []
     async for part in in_turns(texts, CALLS_READ_TOGETHER):
@@ -168,7 +166,7 @@ class Batches:
         cache: ResponseCache,
         *,
         deadline_s: float,
-        limits: BatchLimits = _DEFAULT_LIMITS,
+        limits: BatchLimits,
         consent: Consent | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -279,6 +277,6 @@ class Batches:
                     head = await asyncio.to_thread(encode, outcome, function_id)
                 else:
                     head = encode(outcome, function_id)
-                ready[place] = Ready(head, now + (outcome.fresh_for_s if outcome.stale is None else 0.0), now)
+                ready[place] = Ready(head, now + outcome.fresh_for_s, now)
                 room -= len(head)
         return _with_reports(ready, answered.calls)

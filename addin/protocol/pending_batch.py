@@ -226,12 +226,11 @@ class Evaluation:
     def answered(self, place: int, outcome: Outcome) -> None:
         """Take the answer."""
         text, call, wanted = self._wanted[place]
-        fresh_s = outcome.fresh_for_s if outcome.stale is None else 0.0
-        wanted.is_refused = wanted.load.refused is not None and fresh_s == 0
+        wanted.is_refused = wanted.load.refused is not None and outcome.fresh_for_s == 0
         if self._last[0] is not outcome:
             self._last = outcome, encode(outcome, call.function_id)
         now = self._clock()
-        wanted.settle(Ready(self._last[1], now + fresh_s, now, runs_last(call.function_id)))
+        wanted.settle(Ready(self._last[1], now + outcome.fresh_for_s, now, runs_last(call.function_id)))
         self._settled(text, wanted)
 
     def given_up(self, place: int) -> None:

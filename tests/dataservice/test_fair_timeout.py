@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from addin.protocol.batch import Batches
+from addin.protocol.limits import BatchLimits
 from addin.protocol.response_cache import ResponseCache
 from dataservice.fair_timeout import FairTimeout
 from tests.dataservice.client.parts.scripted import Scripted, answer, signal
@@ -38,7 +39,7 @@ def test_a_cell_whose_process_stood_still_while_its_answer_arrived_gets_it():
 
     async def main():
         async with Scripted(slow).client() as client:
-            batches = Batches(Session(client), ResponseCache(2**20), deadline_s=22.0)
+            batches = Batches(Session(client), ResponseCache(2**20), deadline_s=22.0, limits=BatchLimits())
             return (await batches.answer([b'["SIGNAL","us-cpi"]'])).text
 
     assert b'"value":7.0' in run(main)

@@ -257,7 +257,7 @@ class Batch:
             self._looked_up[asked.resource] = self._learned[asked].replies[0]
         elif doubt is CatalogueCheck.PROBE:
             still_open = [runs for runs in self._open if any(run.questions for run in runs)]
-            self._exist += len(self._open) - len(still_open)  # else there were more catalogue_check
+            self._exist += len(self._open) - len(still_open)  # else there were more in doubt
             self._open = still_open
             self._exist = await ramp_up(self._try, doubtful, known=self._exist, not_known=len(still_open))
             in_doubt = set(doubtful)

@@ -75,9 +75,12 @@ def outcome_of(call: Call, run: Run | CellError, bindings: Bindings, now: float)
 def _keep_s(run: Run, limit_s: float | None, now: float) -> float:
     """Seconds that a host may keep the result: as long as all it rests on is fresh, and the function allows.
 
-    What the service could not answer is asked again at once: the client decides whether that costs a request.
+    What the service could not answer, or answered only earlier, is asked again at once: the client decides whether that
+    costs a request.
     """
-    if run.failed is not None or (run.error is not None and not isinstance(run.error, UdfError)):
+    if run.stale is not None or run.failed is not None:
+        return 0.0
+    if run.error is not None and not isinstance(run.error, UdfError):
         return 0.0
     if limit_s is None:
         rests_on_nothing = run.error is not None or run.fresh_until == EVER

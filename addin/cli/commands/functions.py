@@ -165,7 +165,8 @@ async def _answers(formulas: list[str], settings: Settings) -> list[dict[str, An
     plain = [call for call in calls if isinstance(call, bytes)]
     async with connected(settings) as session:
         consent, cache = consent_for(session.client, settings), ResponseCache(settings.memo_bytes)
-        batches = Batches(session, cache, deadline_s=settings.deadline_s, consent=consent)
+        limits = settings.batch_limits
+        batches = Batches(session, cache, deadline_s=settings.deadline_s, limits=limits, consent=consent)
 
         async def ask(asked: Sequence[bytes]) -> list[dict[str, Any]]:
             found: list[dict[str, Any]] = orjson.loads((await batches.answer(asked, how_to_allow(settings))).text)

@@ -39,6 +39,13 @@ async def test_what_was_never_known_is_not_asked_for(service, tmp_path):
     assert service.running.request_count == 0
 
 
+async def test_a_call_larger_than_one_formula_may_be_is_not_read_again(service, tmp_path):
+    async with backend_on(service, tmp_path, max_cells=100) as backend:
+        call = json.dumps(["SIGNAL", [["us-cpi"]] * 101]).encode()
+        assert await refresh_stale(backend.own, [call], backend.settings) == 0
+    assert service.running.request_count == 0
+
+
 async def test_a_free_key_spends_nothing_in_the_background(service, tmp_path):
     async with backend_on(service, tmp_path, key=service.free_key) as backend:
         assert await refresh_stale(backend.own, SHEET, backend.settings) == 0

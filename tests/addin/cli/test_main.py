@@ -107,6 +107,13 @@ def test_an_error_cell_is_exit_code_1_and_its_message_is_on_stderr(sample_servic
     assert "=DS.SIGNAL(\"no-such-thing\"): #N/A no signal 'no-such-thing'" in done.stderr
 
 
+def test_the_limits_of_a_batch_hold_for_formulas_of_the_command_line_too(sample_service, tmp_path):
+    environ = environment(tmp_path, sample_service, max_cells="2")
+    done = addin("eval", '=DS.SIGNAL({"us-cpi";"us-10y";"wb.gold"})', environ=environ)
+    assert done.stdout == "#VALUE!\n"
+    assert "(setting max_cells)" in done.stderr
+
+
 WORKED_OUT_ERRORS = {
     '=DS.SIGNAL("us-cpi")/0': "#DIV/0!",
     '=DS.SIGNAL("us-cpi")+NA()': "#N/A",

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from addin.protocol.batch import Batches
+from addin.protocol.limits import BatchLimits
 from addin.protocol.response_cache import ResponseCache
 from dataservice.client import AsyncClient
 from tests.udfs.parts.asking import KEY
@@ -48,7 +49,7 @@ async def answered(batches_of_calls: list[list[bytes]]) -> list[list[dict[str, o
         "https://data.example", KEY, transport=httpx.MockTransport(answer), clock=lambda: NOW
     ) as client:
         session = Session(client, clock=lambda: NOW)
-        batches = Batches(session, ResponseCache(2**20), deadline_s=60, clock=lambda: NOW)
+        batches = Batches(session, ResponseCache(2**20), deadline_s=60, limits=BatchLimits(), clock=lambda: NOW)
         await batches.answer([b'["SIGNAL","a.b"]', b'["SIGNAL","no.such"]'])
         return [orjson.loads((await batches.answer(calls)).text) for calls in batches_of_calls]
 

@@ -22,9 +22,11 @@ JUNK = st.recursive(
     max_leaves=12,
 )
 
+LIMITS = BatchLimits()
+
 
 def calls_in(body):
-    return asyncio.run(calls_in_turns(body, BatchLimits()))
+    return asyncio.run(calls_in_turns(body, LIMITS))
 
 
 def test_calls_are_kept_as_their_own_text():
@@ -58,15 +60,16 @@ def test_what_is_no_batch_is_refused(body):
 
 def test_calls_that_json_has_no_form_for_fail_alone():
     good, *bad = calls_in(rb'{"calls": [["A", 1.5, "x"], ["B", Infinity], NaN, ["C", "\udc00"]]}')
-    assert read_call(good) == Call("A", [1.5, "x"])
-    assert all(read_call(call).message.startswith("the call cannot be read") for call in bad)
+    assert read_call(good, LIMITS) == Call("A", [1.5, "x"])
+    assert all(read_call(call, LIMITS).message.startswith("the call cannot be read") for call in bad)
 
 
 @given(st.lists(JUNK, max_size=5))
 def test_every_json_list_is_a_batch_and_every_item_a_call_or_an_error(items):
     calls = calls_in(orjson.dumps({"calls": items}))
     assert [orjson.loads(call) for call in calls] == items
-    for item, call in zip(items, map(read_call, calls), strict=True):
+    for item, text in zip(items, calls, strict=True):
+        call = read_call(text, LIMITS)
         if isinstance(item, list) and item and isinstance(item[0], str):
             assert call == Call(item[0], item[1:])
         else:
@@ -77,7 +80,7 @@ def test_every_json_list_is_a_batch_and_every_item_a_call_or_an_error(items):
     "text", [b'["\xff"]', b'["\\ud800"]', b"[1e999]", b'["SIGNAL", 1e999]', b"7", b'"SIGNAL"', b"[]"]
 )
 def test_an_unreadable_call_is_an_error_of_its_own(text):
-    error = read_call(text)
+    error = read_call(text, LIMITS)
     assert isinstance(error, CellError)
     assert error.code == "#VALUE!"
 
@@ -86,7 +89,7 @@ def test_an_unreadable_call_is_an_error_of_its_own(text):
 def test_no_bytes_crash_the_reading(body):
     try:
         for call in calls_in(b'{"calls":[' + body + b"]}"):
-            read_call(call)
+            read_call(call, LIMITS)
     except BadBatchError:
         pass
 
@@ -102,4 +105,4 @@ TEXTS = st.one_of(
 
 @given(st.lists(TEXTS, max_size=6))
 def test_calls_are_read_together_as_one_by_one(texts):
-    assert read_calls(texts) == [read_call(text) for text in texts]
+    assert read_calls(texts, LIMITS) == [read_call(text, LIMITS) for text in texts]

@@ -27,7 +27,7 @@ LEAST = {
 async def test_a_large_batch_lets_others_have_their_turns(service, name):
     least, calls = LEAST[name]
     async with session_on(service) as session:
-        batches = Batches(session, ResponseCache(2**26), deadline_s=60)
+        batches = Batches(session, ResponseCache(2**26), deadline_s=60, limits=BatchLimits())
         await batches.answer([b'["SIGNALS"]', b'["SIGNAL","us-cpi"]'])
         async with counted_turns() as turns:
             answers = await batches.answer(await calls_in_turns(orjson.dumps({"calls": calls}), BatchLimits()))

@@ -52,14 +52,14 @@ class Series:
         self.detail_at = NEVER
         self.details_at: set[float] = set()
         """When whole details were told; one that a history shows is of no such time."""
-        self.catalogue_check = 0
+        self.contradictions = 0
         """How often an answer contradicted an earlier one."""
         self.sources = ToldSources()
 
     @property
     def revisions(self) -> int:
         """How often an answer contradicted an earlier one, of either source or of the same."""
-        return self.catalogue_check + self.sources.revisions
+        return self.contradictions + self.sources.revisions
 
     @property
     def days(self) -> np.ndarray:
@@ -75,7 +75,7 @@ class Series:
         late = np.flatnonzero(asked & ~np.isnan(self.values[span])) + first
         is_revision = np.any(self.told[past] != self.values[past]) or np.any(late < known[-1:].max(initial=-1))
         if is_revision and np.any(np.isfinite(self.pulled_at[past])):
-            self.catalogue_check += 1
+            self.contradictions += 1
             self.pulled_at[:] = NEVER
             self.detail_at = NEVER
         lapsed = now - self.pulled_at[span] >= FULL_PULL_S

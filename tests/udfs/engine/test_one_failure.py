@@ -115,7 +115,7 @@ async def test_where_the_gate_fails_what_is_at_hand_is_shown_and_the_rest_says_w
 
 
 class Doubtful(MemoryReader):
-    """A reader that fails when it is asked for its catalogue_check."""
+    """A reader that fails when it is asked for its doubt."""
 
     async def catalogue_check(self, names):
         raise ValueError("odd")

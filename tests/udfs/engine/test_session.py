@@ -6,11 +6,15 @@ from datetime import UTC, datetime
 import pytest
 
 import udfs
+from dataservice.client import SignalDetail, SignalResource
+from dataservice.errors import DeadlineExceededError
+from dataservice.models import Signal
 from tests.udfs.parts.asking import Canned, session_on
-from udfs import Call
+from tests.udfs.parts.reader import NOW, MemoryReader, answered
+from udfs import Call, Session
 from udfs.cells import CellError, ErrorCode
+from udfs.engine.outcome import KEEP_WITHOUT_ANSWER_S
 from udfs.engine.run import Run
-from udfs.engine.session import KEEP_WITHOUT_ANSWER_S
 from udfs.errors import ArgumentError, NoDataError
 
 
@@ -109,6 +113,16 @@ async def test_when_the_service_is_gone_the_last_known_value_comes_with_its_age_
     assert outcome.fresh_for_s == 0
     assert state.result == "stale"
     assert missing.result.message.startswith("the service did not answer (")
+
+
+async def test_a_last_known_value_is_not_kept_even_while_it_would_count_as_fresh():
+    late = DeadlineExceededError("no answer within 20 s")
+    reader = MemoryReader(
+        {SignalResource("us-cpi"): answered(SignalDetail(Signal(slug="us-cpi", name="CPI"), None)).stale(late)}
+    )
+    session = Session(Canned({}).session.client, reader=reader, clock=lambda: NOW)
+    outcome = await one(session, "SIGNAL", "us-cpi", "name")
+    assert (outcome.stale.age_s, outcome.fresh_for_s) == (0, 0)
 
 
 async def test_one_bad_call_harms_no_other(service):
