@@ -75,7 +75,7 @@ class Question:
     @property
     def message(self) -> messages.Question:
         """The question as hosts get it."""
-        return messages.Question(self.number, self.requests, self.left, self.text)
+        return messages.Question(id=self.number, requests=self.requests, left=self.left, text=self.text)
 
 
 class Consent:

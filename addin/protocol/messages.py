@@ -1,8 +1,9 @@
 """The backend's protocol, version 1: every message between hosts and the backend, as types.
 
-Routes encode these types. The pages' `protocol.d.ts`, the reader of Calc's component and the tables of
-`docs/protocol.md` are generated from them (`make reference`), so that no host can overlook a member. Times are in
-seconds; a date is a serial number as spreadsheets count it; a member that may be absent is `UNSET`.
+Routes encode these types, but for the answers and their parts, of which there are many: `encoding.py` writes them,
+Calc's `values.py` reads them, and tests hold both to `Answer`. The pages' `protocol.d.ts`, Calc's reader of all else
+and the tables of `docs/protocol.md` are generated (`make reference`). Times are in seconds; a date is a serial number
+as spreadsheets count it; a member that may be absent is `UNSET`.
 """
 
 from __future__ import annotations

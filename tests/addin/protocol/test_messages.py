@@ -5,7 +5,37 @@ import pytest
 from msgspec import UNSET
 
 from addin.calc.component import protocol as in_calc
-from addin.protocol.messages import Answer, Progress, Question, Quota, Refreshed, Reply, encode, encode_around
+from addin.calc.component.backend import is_pending
+from addin.calc.component.values import value_of
+from addin.protocol.messages import (
+    Answer,
+    Column,
+    Progress,
+    Question,
+    Quota,
+    Refreshed,
+    Reply,
+    Stale,
+    encode,
+    encode_around,
+)
+
+
+class Noticed(dict):
+    """An answer that notes which of its members are read."""
+
+    def __init__(self, members):
+        super().__init__(members)
+        self.read = set()
+
+    def __getitem__(self, name):
+        self.read.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name, default=None):
+        self.read.add(name)
+        return super().get(name, default)
+
 
 QUOTA = Quota("free", 1_000, 700, 12)
 LOADING = Reply([], 3, QUOTA, 7, Progress(1, 10, None, "the service allows 2 a second"), Question(4, 9_500, None, "?"))
@@ -31,6 +61,22 @@ def test_calc_reads_every_member_of_a_reply(reply):
         assert read.progress == in_calc.Progress(1, 10, None, "the service allows 2 a second")
         assert (read.question.id, read.question.requests) == (4, 9_500)
         assert read.quota.remaining == 700
+
+
+def test_calc_reads_every_member_of_an_answer_but_what_it_has_no_place_for():
+    error = Answer(60.0, error="#N/A", message="no", kind="no_data", argument="at", instead="=DS.SIGNALS()")
+    table = Answer(9.0, rows=1, header=["a"], columns=[Column("number", [1.5])])
+    told = [Answer(9.0, value=1, type="date", stale=Stale(900.0, "late")), error, table, Answer(0.0, pending=True)]
+    read = set()
+    for answer in told:
+        noticed = Noticed(msgspec.to_builtins(answer))
+        if not is_pending(noticed):
+            value_of(noticed)
+            value_of(noticed, days_later=1)  # which counts dates, by their type
+        read |= noticed.read
+    members = {each.name for each in msgspec.structs.fields(Answer)}
+    assert members == set().union(*map(msgspec.to_builtins, told)), "each member is told by one of these answers"
+    assert members - read == {"rows", "kind", "argument", "instead"}
 
 
 def test_calc_reads_what_a_later_backend_adds():
