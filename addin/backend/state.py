@@ -111,7 +111,7 @@ class BackendState:
         self.memory = MemoryBudget(settings.requests_bytes)
         self.memory.processor.counted = self.metrics.worked
         self.store = open_store(settings)
-        is_shared = place is not None or settings.redis_url is not None
+        is_shared = place is not None or settings.is_store_shared
         self._refreshes = SharedRefreshes(ResilientStore(self.store)) if is_shared else None
         self._answers = ConsentStore(ResilientStore(self.store)) if is_shared else None
         self._posts = SharedPosts(ResilientStore(self.store)) if is_shared else None

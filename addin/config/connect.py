@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -86,6 +87,13 @@ def archive_file(settings: Settings) -> Path:
     return folder / default.name if folder else default
 
 
+def store_place(settings: Settings) -> str:
+    """Where answers are kept, as users are told: without a password."""
+    if not settings.redis_url:
+        return str(cache_folder(settings))
+    return f"Redis at {urlsplit(settings.redis_url).netloc.rpartition('@')[2] or 'a local socket'}"
+
+
 def cache_folder(settings: Settings) -> Path:
     """The folder of the cache file."""
     return _cache_file(settings).parent
@@ -146,7 +154,7 @@ async def reach(settings: Settings) -> None:
     Raises what keeps it from answering (`DataServiceError`), and `SettingsError` for an address that cannot be used.
     """
     address = _checked_url(settings)
-    connections = Connections(address, 1, verify=trusted(settings.ca_file) if settings.ca_file is not None else True)
+    connections = Connections(address, 1, verify=trusted(settings.ca_file))
     transport = Transport(address, None, transport=connections, most=1, user_agent=None)
     try:
         request = first_request(IndicesResource())
@@ -184,8 +192,7 @@ async def connected(
     store = open_store(settings) if is_kept else MemoryStore()
     transport = None
     if transport_of is not None:
-        verify = trusted(settings.ca_file) if settings.ca_file is not None else True
-        transport = transport_of(_checked_url(settings), settings.max_service_connections, verify)
+        transport = transport_of(_checked_url(settings), settings.max_service_connections, trusted(settings.ca_file))
     try:
         async with open_client(settings, key, store, transport=transport) as client:
             yield Session(client)

@@ -199,6 +199,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return self.per_user_keys or bool(self.public_url) or self.oidc_issuer is not None or is_elsewhere
 
     @property
+    def is_store_shared(self) -> bool:
+        """Return whether several machines share the store and the ledger."""
+        return bool(self.redis_url)
+
+    @property
     def is_private(self) -> bool:
         """Return whether the backend is for one account of one machine."""
         return not (self.is_shared or self.other_accounts)

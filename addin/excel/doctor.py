@@ -17,7 +17,7 @@ import httpx
 
 from addin.config.api_key import KeySource, find_key
 from addin.config.authorities import trusted
-from addin.config.connect import connected, key_store, open_store
+from addin.config.connect import connected, key_store, open_store, store_place
 from addin.config.settings import Settings, config_file
 from addin.errors import SettingsError
 from addin.excel.manifest import local_url
@@ -95,9 +95,9 @@ def _cache(settings: Settings) -> Finding:
 
 async def _redis(settings: Settings) -> list[Finding]:
     """Return whether the Redis that is set answers; nothing where none is. No password is told."""
-    if settings.redis_url is None:
+    if not settings.is_store_shared:
         return []
-    place = urlsplit(settings.redis_url).netloc.rpartition("@")[2] or "a local socket"
+    place = store_place(settings)
     advice = "until it answers, a copy in the cache folder stands in; check redis_url and ca_file"
     try:
         store = open_store(settings)

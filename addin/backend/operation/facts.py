@@ -14,6 +14,7 @@ from addin.backend.http import is_on_this_machine
 from addin.backend.operation.metrics import WorkerMeasures
 from addin.backend.operation.service_watch import is_away
 from addin.backend.sign_in.person import person_in
+from addin.config.consent import spendable
 
 if TYPE_CHECKING:
     from addin.backend.state import BackendState
@@ -43,10 +44,8 @@ async def facts_of(backend: BackendState, workers: Sequence[WorkerMeasures]) -> 
     with suppress(OSError):
         facts["disk_free_bytes"] = shutil.disk_usage(backend.cache_folder).free
     if (quota := await backend.own_quota()) is not None:
-        spendable = quota.remaining - settings.reserve
-        if settings.monthly_budget is not None:
-            spendable = min(spendable, settings.monthly_budget - quota.used_here)
-        facts |= {"quota_remaining": quota.remaining, "quota_cap": quota.cap, "budget_remaining": max(0, spendable)}
+        left = spendable(quota, settings) or 0
+        facts |= {"quota_remaining": quota.remaining, "quota_cap": quota.cap, "budget_remaining": left}
     if (ends := await backend.certificate.ends_at()) is not None:
         facts["certificate_end_seconds"] = ends
     return facts

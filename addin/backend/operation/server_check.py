@@ -18,7 +18,7 @@ import httpx
 from addin.backend.operation.public_certificate import PublicCertificate
 from addin.backend.operation.set_up import unknown_variables
 from addin.config.authorities import trusted
-from addin.config.connect import cache_folder, open_ledger, open_store
+from addin.config.connect import cache_folder, open_ledger, open_store, store_place
 from addin.config.secrets import secret_named, session_secrets
 from addin.config.settings import Settings
 from addin.errors import AddinError
@@ -105,7 +105,7 @@ async def _store(settings: Settings) -> Finding:
         found = await store.get("ready")
     finally:
         await store.aclose()
-    where = "Redis" if settings.redis_url else str(cache_folder(settings))
+    where = store_place(settings)
     if found is None:
         return Finding(
             "store", State.BROKEN, f"what is written to {where} cannot be read again", "see its log and its room"
@@ -126,7 +126,7 @@ async def _secrets(settings: Settings) -> Finding:
     if not secret_named("oidc_client_secret"):
         advice = "set DATA_SERVICE_OIDC_CLIENT_SECRET, unless the provider knows a public client"
         return Finding("secrets", State.WARNING, "no password for the provider is set", advice)
-    if settings.redis_url and not secret_named("session_secret"):
+    if settings.is_store_shared and not secret_named("session_secret"):
         advice = "set DATA_SERVICE_SESSION_SECRET to the same 32 random characters or more on every machine"
         return Finding("secrets", State.WARNING, "sessions hold on this machine only", advice)
     session_secrets()

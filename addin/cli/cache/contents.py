@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from rich.console import Console
 from rich.progress import Progress
@@ -17,7 +16,7 @@ from rich.progress import Progress
 from addin.cli.cache.export import writer_for
 from addin.cli.output import counted, plain_table, print_json, print_table
 from addin.config.api_key import find_key
-from addin.config.connect import key_store, open_client, open_store
+from addin.config.connect import key_store, open_client, open_store, store_place
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
 from addin.workbook.ooxml.target import Target
@@ -282,8 +281,7 @@ def _place(settings: Settings, store: Store) -> str:
     """Return where the cache is, without a password."""
     if isinstance(store, SqliteStore):
         return f"{store.path}, {bytes_text(store.path.stat().st_size)}"
-    address = urlsplit(settings.redis_url or "").netloc.rpartition("@")[2]
-    return f"Redis at {address or 'a local socket'}"
+    return store_place(settings)
 
 
 @contextmanager

@@ -8,7 +8,6 @@ import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import urlsplit
 
 import typer
 
@@ -182,9 +181,10 @@ def deployment(settings: Settings) -> list[str]:
     lines = []
     if settings.public_url:
         lines.append(f"Users reach it at {settings.public_url}")
-    if settings.redis_url:
-        address = urlsplit(settings.redis_url).netloc.rpartition("@")[2]
-        lines.append(f"Answers are shared through Redis at {address or 'a local socket'}")
+    if settings.is_store_shared:
+        from addin.config.connect import store_place
+
+        lines.append(f"Answers are shared through {store_place(settings)}")
     if settings.per_user_keys:
         lines.append("Each user sends an own API key, over HTTPS")
     return lines

@@ -118,7 +118,7 @@ def _print_the_rest(settings: Settings) -> None:
     """Print what a program cannot remove from here."""
     from dataservice.extras import this_environment
 
-    if settings.redis_url:
+    if settings.is_store_shared:
         echo("Answers in Redis are shared, and stay; before this, `addin cache clear --all-keys` deletes them.")
     echo("From Excel on the web you remove the add-in by hand: Home, Add-ins, More Add-ins, My Add-ins.")
     echo(f"The program itself: {this_environment().uninstall()}")
