@@ -3,6 +3,7 @@
 httpx.TransportError
 ├── ConnectError                nothing was sent
 │   ├── UnknownHostError        the name has no address
+│   │   └── UnknownProxyError   nor has that of the proxy, which alone is asked for
 │   ├── RefusedError            nobody listens there
 │   ├── UntrustedError          the certificate is of an authority that is not trusted here
 │   │   └── WrongCertificateError   of one that may be trusted, but too old, too new, or for another name
@@ -28,6 +29,10 @@ import httpx
 
 class UnknownHostError(httpx.ConnectError):
     """The name of the service has no address."""
+
+
+class UnknownProxyError(UnknownHostError):
+    """The name of the proxy has no address; the proxy would look up the service's."""
 
 
 class RefusedError(httpx.ConnectError):
@@ -93,6 +98,8 @@ def as_httpx(error: Exception, proxy: str = "") -> httpx.TransportError:
             return httpx.ConnectTimeout("no connection in time")
         case aiohttp.ClientConnectorCertificateError():
             return _untrusted(error.certificate_error)
+        case aiohttp.ClientConnectorDNSError() if proxy:
+            return UnknownProxyError(proxy)
         case aiohttp.ClientConnectorError():
             return _no_connection(error.os_error)
         case aiohttp.ClientResponseError():

@@ -21,6 +21,7 @@ from dataservice.client.network.connection_errors import (
     ProxyAwayError,
     RefusedError,
     UnknownHostError,
+    UnknownProxyError,
     UntrustedError,
     WrongCertificateError,
 )
@@ -251,7 +252,7 @@ def _no_connection(error: httpx.TransportError) -> tuple[str, bool]:
         case httpx.UnsupportedProtocol():
             return "its address is none of http or https; correct it", False
         case UnknownHostError():
-            return "the name of its address is unknown (DNS); check the address and the network", True
+            return _unknown_name(error), True
         case RefusedError():
             return "nobody listens at its address; check the port, or wait until it runs again", True
         case httpx.ConnectTimeout():
@@ -269,6 +270,13 @@ def _no_connection(error: httpx.TransportError) -> tuple[str, bool]:
             return "it does not speak https at this address; check the address", False
         case _:
             return "no connection; check the address and the network", True
+
+
+def _unknown_name(error: UnknownHostError) -> str:
+    if isinstance(error, UnknownProxyError):
+        found = f"the name of the proxy {error} is unknown (DNS)"
+        return f"{found}; correct HTTPS_PROXY or the system's proxy, and check the network"
+    return "the name of its address is unknown (DNS); check the address and the network"
 
 
 def month_spent(quota: Quota | None) -> QuotaExceededError:

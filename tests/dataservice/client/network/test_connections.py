@@ -304,6 +304,11 @@ async def test_no_name_nobody_there_and_no_proxy_are_told_apart_with_what_to_do(
     told = await said("https://nowhere.invalid")
     assert "no proxy answers at 127.0.0.1; correct HTTPS_PROXY" in told
     assert KEY not in told
+    monkeypatch.setenv("HTTPS_PROXY", "http://ann:secret@proxy.invalid:3128")
+    monkeypatch.setenv("https_proxy", "http://ann:secret@proxy.invalid:3128")
+    told = await said("https://nowhere.invalid")
+    assert "the name of the proxy proxy.invalid is unknown (DNS); correct HTTPS_PROXY" in told
+    assert "secret" not in told
 
 
 async def test_a_server_without_tls_at_an_address_of_https_is_told():
