@@ -119,7 +119,7 @@ def print_status(*, as_json: bool) -> bool:
         from addin.cli.findings import print_findings
 
         print_findings(findings)
-    return record is not None and link.state is not State.BROKEN
+    return record is not None and all(found.state is not State.BROKEN for found in findings)
 
 
 def _record() -> Record | None:
@@ -137,8 +137,10 @@ def _told(url: str, status: Any) -> Answering:
 
 def _running(runs: Answering | None, *, is_set_up: bool) -> Finding:
     if runs is None:
-        state = State.BROKEN if is_set_up else State.GOOD
-        return Finding("backend", state, "does not answer" if is_set_up else "does not run now")
+        if not is_set_up:
+            return Finding("backend", State.GOOD, "does not run now")
+        advice = f"the end of its log, below, may say why; then start it again: {INSTALL}"
+        return Finding("backend", State.BROKEN, "does not answer", advice)
     since = f", since {runs.since.astimezone():%Y-%m-%d %H:%M}" if runs.since else ""
     text = f"answers at {runs.url}{f', version {runs.version}' if runs.version else ''}{since}"
     if runs.version not in (None, product_version()):

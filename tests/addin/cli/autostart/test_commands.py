@@ -104,8 +104,9 @@ def test_a_backend_that_cannot_start_says_why_in_the_status(user):
     with socket.create_server(("127.0.0.1", int(user["DATA_SERVICE_PORT"]))):
         done = addin("autostart", "install", "--http", environ={**user, "DATA_SERVICE_TTL_S": "60"})
         assert "does not answer yet" in done.stdout
-        found, _ = findings(user, "autostart", "status")
-    assert found["backend"]["state"] == "broken"
+        found, code = findings(user, "autostart", "status")
+    assert (found["backend"]["state"], code) == ("broken", 1)
+    assert found["backend"]["advice"].endswith("start it again: addin autostart install")
     assert "cannot listen" in found["log"]["text"]
 
 
