@@ -121,9 +121,17 @@ def _refresh_one(
 
 
 def _target(book: Path, output: Path | None) -> Path:
-    """Return where the book goes; a wrong place is refused before anything is asked."""
+    """Return where the book goes; a wrong place is refused before anything is asked.
+
+    A name without an ending is a folder, which is made, as for several books: a pattern of the shell may match one.
+    """
+    from addin.workbook.many.names import targets_of
     from addin.workbook.ooxml.target import Target
 
+    if output is not None and not output.suffix and not output.exists():
+        Target(book)  # refuses what is no book before a folder is made for it
+        (target,) = targets_of([book], output)
+        return target
     target = output or book
     target = target / book.name if target.is_dir() and not book.is_dir() else target
     Target(target, like=book)
@@ -208,7 +216,14 @@ async def _refresh(book: Path, target: Path, *, force: bool, signing_files: Sign
             task = progress.add_task(escape(f"Refreshing {printable(book.name)}"), total=None)
 
             def show(done: int, total: int) -> None:
-                progress.update(task, completed=done, total=total)
+                if task not in progress.task_ids:
+                    return
+                if done < total:
+                    progress.update(task, completed=done, total=total)
+                    return
+                # Of a large book the answers are less than half of the time: a full bar would tell of an end.
+                progress.remove_task(task)
+                progress.add_task(escape(f"Working out and writing {printable(book.name)}"), total=None)
 
             return await refresh_book(
                 session, book, target, namespace=settings.namespace, force=force, progress=show, signing=signing

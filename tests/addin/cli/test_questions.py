@@ -1,4 +1,4 @@
-"""Commands that ask on a terminal."""
+"""Commands on a terminal: what they ask, and that they work."""
 
 import sys
 
@@ -6,6 +6,7 @@ import pytest
 
 from tests.addin.commands import environment
 from tests.addin.terminals import CTRL_C, CTRL_D, answered
+from tests.addin.workbook.books import make_book
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals of this kind")
 
@@ -44,3 +45,10 @@ def test_a_wrong_answer_is_asked_for_again_at_once_and_the_key_is_never_shown(se
     assert shown.count(service.key) == 1  # typed as a program's name, where the terminal itself shows it
     kept = next(tmp_path.glob("config/**/keys.json"))
     assert service.key in kept.read_text()
+
+
+def test_a_refresh_shows_that_it_still_works_when_all_answers_are_there(service, tmp_path):
+    book = make_book(tmp_path / "book.xlsx", {"A1": '=_xldudf_DS_SIGNAL("us-cpi")'})
+    code, shown = answered(["refresh", str(book)], [], environ=environment(tmp_path, service))
+    assert code == 0, shown
+    assert "Working out and writing book.xlsx" in shown

@@ -112,3 +112,10 @@ def test_signing_ends_in_exit_codes_that_say_what_was_found(service: EmbeddedSer
     assert values(tmp_path / "again.xlsx", "Sheet1", "A1", "A2") == values(book, "Sheet1", "A1", "A2")
     for each in (audit, *tmp_path.rglob("*.key")):
         assert service.key.encode() not in each.read_bytes()
+
+
+def test_one_book_goes_into_a_folder_too_as_a_shells_pattern_may_match_one(service: EmbeddedService, tmp_path: Path):
+    book = make_book(tmp_path / "report.xlsx", {"A1": '=_xldudf_DS_SIGNAL("us-cpi")'})
+    done = addin("refresh", str(book), "-o", str(tmp_path / "done"), environ=environment(tmp_path, service))
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in (tmp_path / "done").iterdir()] == ["report.xlsx"]
