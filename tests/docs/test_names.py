@@ -145,7 +145,7 @@ def test_every_environment_variable_in_the_code_is_explained():
 
 def test_nothing_in_the_pages_names_a_setting_that_does_not_exist():
     known = {f"{PREFIX}{name.upper()}" for name in Settings.__struct_fields__}
-    own = ("API_KEY", "CONFIG", "DB", "ADDIN_URL", "ADDIN_CA", "ADDIN_FIT", "SOFFICE")
+    own = ("API_KEY", "API_KEY_FILE", "CONFIG", "DB", "ADDIN_URL", "ADDIN_CA", "ADDIN_FIT", "SOFFICE")
     known |= {
         f"{PREFIX}{name}"
         for name in (*own, "OIDC_CLIENT_SECRET", "SESSION_SECRET", "SESSION_SECRET_OTHER", "METRICS_TOKEN")

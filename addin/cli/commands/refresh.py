@@ -50,7 +50,7 @@ def refresh(
     books: BooksArgument,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write here, several books into this folder; else the books are replaced."),
+        typer.Option("--output", "-o", help="Write here, or into this folder; else the books are replaced."),
     ] = None,
     engine: Annotated[
         Engine,
