@@ -106,7 +106,7 @@ class AsyncClient(Endpoints):
         self._store = ResilientStore(sealed_for(self._key, self.base_url, store or MemoryStore()))
         self._opening = asyncio.Lock()
         self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s, missing_ttl_s=NEGATIVE_TTL_S)
-        self._cache.archive.opening = self._open
+        self._cache.past.archive.opening = self._open
         self._breaker = CircuitBreaker(has_key=self._key is not None)
         self._usage = UsageTracker(self._store, budget or Budget(), clock=clock, sleep=sleep)
         bounds: dict[str, Any] = {"most": max_connections, "max_answer_bytes": max_answer_bytes}
@@ -117,7 +117,7 @@ class AsyncClient(Endpoints):
         self._sender.queued = fetch_lock.waiting
         names = self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
         reading: dict[str, Any] = {"deadline_s": deadline_s, "clock": clock, "max_pages": max_pages}
-        self._profile = KeptProfile(self._store, lambda: self._cache.scope, clock)
+        self._profile = KeptProfile(self._store, lambda: self._cache.answers.scope, clock)
         reading["learn"] = self._profile.learn
         reading |= {"ramp_up": RampUp(sleep), "evidence": evidence}
         self._reader = ResourceReader(self._cache, self._sender, fetch_lock, names, **reading)
@@ -148,7 +148,15 @@ class AsyncClient(Endpoints):
         Its parts refer to each other. Else they would stay until Python looks for such circles, which takes a process
         with many clients a tenth of a second each time.
         """
-        for part in (self._clock, self._cache, self._usage, self._sender, self._profile, self._reader):
+        for part in (
+            self._clock,
+            self._cache.past,
+            self._cache,
+            self._usage,
+            self._sender,
+            self._profile,
+            self._reader,
+        ):
             vars(part).clear()
         vars(self).clear()
 
@@ -167,23 +175,23 @@ class AsyncClient(Endpoints):
             return None
         await self._open()
         now = self._clock()
-        is_lacking = isinstance(resource, HistoryResource) and self._cache.lacks(resource, now)
+        is_lacking = isinstance(resource, HistoryResource) and self._cache.signals.lacks(resource, now)
         return None if is_lacking else await self._cache.last_known(resource, now)
 
     async def vintages(self, slug: str) -> Vintages:
         """Return what was known of a signal, and when, as earlier answers showed it; never a request."""
         await self._open()
-        return await self._cache.archive.vintages(slug)
+        return await self._cache.past.archive.vintages(slug)
 
     @property
     def archive(self) -> Archive:
         """The archive of this key: its signals, their sizes, and how to prune and clear it."""
-        return self._cache.archive
+        return self._cache.past.archive
 
     async def scope(self) -> str | None:
         """The hash that names the key in the store, which is opened; None without a key, or if the store fails."""
         await self._open()
-        return self._cache.scope
+        return self._cache.answers.scope
 
     async def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
         """The answer in any cache, if it is not older than `max_age_s` seconds; never a request."""
@@ -295,7 +303,7 @@ class AsyncClient(Endpoints):
     async def join_refresh(self, began_at: float, *, force: bool, is_own: bool = False) -> None:
         """Take part in a refresh that another process began, which shares the store: what arrived since is fresh."""
         self._breaker.reset()
-        self._cache.missing.ask_again(began_at)
+        self._cache.answers.missing.ask_again(began_at)
         if force:
             self._cache.expire(began_at, is_joined=not is_own)
         await self._usage.look_up()
@@ -386,13 +394,13 @@ class AsyncClient(Endpoints):
     def _go_by(self, profile: Profile) -> None:
         self._reader.evidence.now = profile.evidence
         if profile.evidence.thin_details:
-            self._cache.distrust_details()
+            self._cache.signals.distrust_details()
         self._recall_sources(profile)
         self._end_paths(profile.evidence.path_end)
 
     def _recall_sources(self, profile: Profile) -> None:
         """Go by what was seen of details and windows: answers of both that are kept are shown as long as they are."""
-        self._cache.sources.recall(profile.evidence.apart)
+        self._cache.signals.sources.recall(profile.evidence.apart)
 
     async def _go_by_version(self) -> None:
         """Go by what is kept of the version of the service that has just answered in the place of another."""
@@ -417,10 +425,10 @@ class AsyncClient(Endpoints):
 
     async def _open(self) -> None:
         """Find the key's place in the store, once; a store that fails is tried again at a later call."""
-        if self._key is None or self._cache.scope is not None:
+        if self._key is None or self._cache.answers.scope is not None:
             return
         async with self._opening:
-            if self._cache.scope is None and (salt := await self._store.salt()) is not None:
+            if self._cache.answers.scope is None and (salt := await self._store.salt()) is not None:
                 scope = self._key.fingerprint(salt, self.base_url)
                 await self._usage.open(scope)
                 if (told := self._usage.last_told) is not None:

@@ -9,7 +9,6 @@ from itertools import count
 from typing import Any, cast
 
 from dataservice.client.cache.answer import Answer
-from dataservice.client.cache.answer_cache import CATALOGUE
 from dataservice.client.cache.codec import pack
 from dataservice.client.contract import decode
 from dataservice.client.contract.body import version_in
@@ -22,6 +21,7 @@ from dataservice.client.contract.requests import (
     first_request,
 )
 from dataservice.client.contract.resources import (
+    CATALOGUE,
     CurrentsResource,
     IndicesResource,
     PostsResource,

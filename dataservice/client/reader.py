@@ -12,11 +12,11 @@ from cachetools import LRUCache
 from msgspec.structs import replace
 
 from dataservice.client.cache.answer import Answer, Miss, Source
-from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
+from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence, Evidences
 from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.requests import first_request
-from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
+from dataservice.client.contract.resources import CATALOGUE, HistoryResource, Resource, SignalResource
 from dataservice.client.contract.results import Catalogue
 from dataservice.client.lists import fetch_list
 from dataservice.client.network.call_context import CallContext, Meter, RetryPolicy
@@ -153,7 +153,7 @@ class ResourceReader:
 
     async def _recent_catalogue(self) -> Answer[Catalogue] | None:
         """A catalogue of the last hour, if one is at hand."""
-        now, known = self._clock(), self._cache.in_memory(CATALOGUE)
+        now, known = self._clock(), self._cache.answers.in_memory(CATALOGUE)
         if (known is None or not known.is_within(LISTED_S, now)) and abs(now - self._looked_at) > LOOK_S:
             self._looked_at = now
             known = await self._cache.last_known(CATALOGUE, now)
@@ -181,7 +181,7 @@ class ResourceReader:
             return brought
         policy = self._policy if known is None else self._policy_with_value
         context = CallContext(resource, self._clock(), self._deadline_s, policy, meter, self._sender.progress)
-        is_doubtful = known is None and self._cache.in_memory(CATALOGUE) is None and hasattr(resource, "slug")
+        is_doubtful = known is None and self._cache.answers.in_memory(CATALOGUE) is None and hasattr(resource, "slug")
         with self._unknown_names.in_doubt if is_doubtful else nullcontext():
             return await self._fetched(resource, context, known, has_looked=has_looked)
 
@@ -215,7 +215,7 @@ class ResourceReader:
         if isinstance(failed, NotFoundError) and context.meter.requests:
             await self._unknown_names.note()
             if known is None:
-                await self._cache.keep_missing(resource, self._clock())
+                await self._cache.answers.keep_missing(resource, self._clock())
         last_known = await self._cache.after_failure(resource, known, self._clock())
         if last_known is None:
             raise failed
@@ -227,9 +227,9 @@ class ResourceReader:
         It has just been looked for, or it is no history.
         """
         asked: Resource[Any] = resource
-        looks = self._cache.looks_at_detail(asked.slug) if isinstance(asked, HistoryResource) else 0
+        looks = self._cache.signals.looks_at_detail(asked.slug) if isinstance(asked, HistoryResource) else 0
         known = await self._cache.last_known(resource, self._clock())
-        return known, not isinstance(asked, HistoryResource) or self._cache.looks_at_detail(asked.slug) > looks
+        return known, not isinstance(asked, HistoryResource) or self._cache.signals.looks_at_detail(asked.slug) > looks
 
     async def _brought_by_wider(self, resource: Resource[T], meter: Meter) -> Answer[T] | None:
         """The fresh answer out of a complete wider list, which is asked for again instead: one request for all."""
@@ -243,7 +243,7 @@ class ResourceReader:
 
     def _check_missing(self, resource: Resource[Any], now: float) -> None:
         """Raise what the service lately told another process: that there is no such thing."""
-        if self._cache.missing.holds(resource, now):
+        if self._cache.answers.missing.holds(resource, now):
             request = first_request(resource)
             raise NotFoundError(f"no {request.subject or request.path}", status=404, path=request.path)
 
@@ -254,7 +254,7 @@ class ResourceReader:
     async def _fetch_or_find(self, resource: Resource[T], context: CallContext, look_again: bool) -> Answer[T]:
         """The same of a history whose signal was not looked up: its detail may be kept."""
         if not look_again and isinstance(resource, HistoryResource):
-            look_again = await self._cache.finds_detail(resource, self._clock())
+            look_again = await self._cache.signals.finds_detail(resource, self._clock())
         return await self._fetch(resource, context, look_again)
 
     async def _fetch(self, resource: Resource[T], context: CallContext, look_again: bool) -> Answer[T]:

@@ -140,7 +140,7 @@ class FetchLock:
         That is so if this call had to wait, or if the store's entry is newer than the answer `known` before. Windows of
         one signal are pulled one after another: the next may find all it needs in the one before.
         """
-        is_shared = self._store.shared and self._cache.scope is not None
+        is_shared = self._store.shared and self._cache.answers.scope is not None
         fetch = partial(self._leased, known, fetch) if is_shared else fetch
         waited = False
         if not isinstance(resource, HistoryResource):
@@ -161,7 +161,7 @@ class FetchLock:
         await self._places.enter(resource.priority)
         try:
             owner = f"{self._owner}/{next(self._numbers)}"
-            lease = Lease(self._store, self._cache.name(resource), owner, self._clock)
+            lease = Lease(self._store, self._cache.answers.name(resource), owner, self._clock)
             claim, has_polled = await self._claimed(lease, resource, context, known)
             if claim.granted:  # else none is needed to read what has arrived
                 context.before_request, context.hand_over = lease.renew, lease.hand_over

@@ -13,7 +13,7 @@ import numpy as np
 
 from dataservice.client import cost
 from dataservice.client.cache.answer import Answer, Freshness, Source
-from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
+from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.cache.history import findings, pulls_needed, window_of
 from dataservice.client.cache.notes.window_only import DetailState, in_place_of_detail
 from dataservice.client.cache.spans import History
@@ -21,6 +21,7 @@ from dataservice.client.contract.completeness.evidence import Evidence, Evidence
 from dataservice.client.contract.paging import pages_for
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, can_exist, first_request
 from dataservice.client.contract.resources import (
+    CATALOGUE,
     CATALOGUE_AGE_S,
     CatalogueResource,
     HistoryResource,
@@ -121,7 +122,7 @@ class Overview:
         if not isinstance(resource, HistoryResource | KnownDaysResource):
             raise TypeError(f"{resource!r} is not about the past of a signal")
         now = self._clock()
-        history = await self._cache.history_after(resource.slug, shown_from, now)
+        history = await self._cache.signals.history_after(resource.slug, shown_from, now)
         if isinstance(resource, KnownDaysResource):
             return Answer(tuple(span.window for span in history.spans), now, inf, Source.MEMORY)
         wanted = window_of(resource.start, resource.end, utc_day(now))
@@ -151,7 +152,7 @@ class Overview:
             known = await self.known_after(resource, shown_from, after)
         if after is not Refresh.FORCE and known is not None and known.is_fresh(now):
             return NOTHING
-        if after is None and self._cache.missing.holds(resource, now):
+        if after is None and self._cache.answers.missing.holds(resource, now):
             return NOTHING
         rules = self._rules(after, now)
         match resource:
@@ -160,9 +161,9 @@ class Overview:
             case HistoryResource(slug):
                 detail = await self._cache.last_known(SignalResource(slug), now)
                 if shown_from is None:
-                    history = await self._cache.history_at_hand(slug, now)
+                    history = await self._cache.signals.history_at_hand(slug, now)
                 else:
-                    history = await self._cache.history_after(slug, shown_from, now)
+                    history = await self._cache.signals.history_after(slug, shown_from, now)
                 known_detail = detail.value if detail else None
                 return cost.history_cost(resource, history, known_detail, now, rules, self._evidence.now)
             case SignalResource() if resource.may_be_refused:
@@ -176,7 +177,7 @@ class Overview:
         """Return what the answer about a signal costs whose detail may be a 404: then a window tells the same."""
         slug = resource.slug
         others_have = self._evidence.now.details_of_dots
-        state = await self._cache.window_only.state(slug, now, self._rules(after, now), others_have=others_have)
+        state = await self._cache.signals.window_only.state(slug, now, self._rules(after, now), others_have=others_have)
         listed = None if state is DetailState.ANSWERED else await self._cache.last_known(CATALOGUE, now)
         if state is DetailState.ANSWERED or (listed is not None and listed.value.find(slug) is None):
             return ONE
@@ -188,11 +189,11 @@ class Overview:
         return POSSIBLY_ONE if window == NOTHING else window
 
     def _rules(self, after: Refresh | None, now: float) -> Freshness:
-        return self._cache.rules.forced(now) if after is Refresh.FORCE else self._cache.rules
+        return self._cache.answers.rules.forced(now) if after is Refresh.FORCE else self._cache.answers.rules
 
     def states(self, last_errors: Mapping[Resource[Any], DataServiceError]) -> list[ResourceState]:
         """The state of every resource with an answer in memory, and of those that have only an error."""
-        resources = dict.fromkeys([*self._cache.memory.resources(), *last_errors])
+        resources = dict.fromkeys([*self._cache.answers.memory.resources(), *last_errors])
         return [self._state(resource, last_errors.get(resource)) for resource in resources]
 
     async def _cost(self, resource: Resource[Any]) -> int:
@@ -200,21 +201,21 @@ class Overview:
         if not can_exist(resource) or self._blocking_error(resource, now) is not None:
             return 0
         known = await self._cache.last_known(resource, now)
-        if (known is not None and known.is_fresh(now)) or self._cache.missing.holds(resource, now):
+        if (known is not None and known.is_fresh(now)) or self._cache.answers.missing.holds(resource, now):
             return 0
         match resource:
             case CatalogueResource():
                 return catalogue_cost(known)
             case HistoryResource(slug):
                 detail = await self._cache.last_known(SignalResource(slug), now)
-                history = await self._cache.history_at_hand(slug, now)
+                history = await self._cache.signals.history_at_hand(slug, now)
                 known_detail = detail.value if detail else None
-                return history_cost(resource, history, known_detail, now, self._cache.rules, self._evidence.now)
+                return history_cost(resource, history, known_detail, now, self._cache.answers.rules, self._evidence.now)
             case _:
                 return 1
 
     def _state(self, resource: Resource[Any], last_error: DataServiceError | None) -> ResourceState:
-        now, answer = self._clock(), self._cache.memory.get(resource)
+        now, answer = self._clock(), self._cache.answers.memory.get(resource)
         blocking = self._blocking_error(resource, now)
         is_recent = isinstance(resource, CatalogueResource) and answer and answer.is_within(CATALOGUE_AGE_S, now)
         return ResourceState(
@@ -223,11 +224,11 @@ class Overview:
             None if answer is None else answer.fetched_at,
             None if answer is None else answer.source,
             blocking or last_error or self._note_on(resource),
-            self._cache.revised.get(resource.slug) if isinstance(resource, HistoryResource) else None,
+            self._cache.signals.revised.get(resource.slug) if isinstance(resource, HistoryResource) else None,
         )
 
     def _note_on(self, resource: Resource[Any]) -> DataServiceError | None:
-        note = self._cache.note_on(resource)
+        note = self._cache.signals.note_on(resource)
         return MalformedAnswerError(note) if note else None
 
     def _blocking_error(self, resource: Resource[Any], now: float) -> DataServiceError | None:

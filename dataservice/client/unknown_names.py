@@ -82,7 +82,7 @@ class UnknownNames:
                 async with asyncio.timeout(WAIT_S):
                     await self.in_doubt.news()
             unknown = await self._count(0)
-        known = self._cache.in_memory(CatalogueResource())
+        known = self._cache.answers.in_memory(CatalogueResource())
         pages = 1 if known is None else -(-len(known.value) // CATALOGUE_LIMIT)
         if names + unknown < pages:
             return CatalogueCheck.NONE
@@ -92,9 +92,9 @@ class UnknownNames:
         day = str(utc_day(self._clock()))
         self._here = (self._here if day == self._day else 0) + names
         self._day = day
-        if self._cache.scope is None:
+        if self._cache.answers.scope is None:
             return self._here
-        shared = await self._store.add(f"{self._cache.scope}/unknown/{day}", names)
+        shared = await self._store.add(f"{self._cache.answers.scope}/unknown/{day}", names)
         return max(self._here, shared or 0)
 
 

@@ -44,16 +44,32 @@ class StoredAnswers:
         self.scope: str | None = None
         self._noted_days: LRUCache[Resource[Any], None] = LRUCache(MAX_NOTED)
 
+    def clear(self) -> None:
+        """Forget what is in memory, and what was noted of the store's entries: they are gone."""
+        self.memory.clear()
+        self._noted_days.clear()
+        self.missing.clear()
+
+    def set_back(self, seconds: float) -> None:
+        """Date all that is in memory earlier by `seconds`: the clock was set back."""
+        self.memory.move(-seconds)
+        self.missing.set_back(seconds)
+        self.rules = replace(self.rules, not_before=self.rules.not_before - seconds)
+
     def in_memory(self, resource: Resource[T]) -> Answer[T] | None:
         """The last known answer in memory, fresh or not, also out of a wider one."""
         answer = self.memory.get(resource)
-        return answer if resource.family is resource else self._narrowed_in_memory(resource, answer) or answer
+        return answer if resource.family is resource else self.narrowed_in_memory(resource, answer) or answer
 
     def name(self, resource: Resource[Any]) -> str:
         """The name of a resource's entry in the store: the key's fingerprint and that of the first request."""
         return f"{self.scope}{first_request(resource).entry}"
 
-    def _narrowed_in_memory(self, resource: Resource[T], known: Answer[T] | None) -> Answer[T] | None:
+    def name_if_open(self, resource: Resource[Any]) -> str | None:
+        """The same, or None while the store is not open."""
+        return None if self.scope is None else f"{self.scope}{first_request(resource).entry}"
+
+    def narrowed_in_memory(self, resource: Resource[T], known: Answer[T] | None) -> Answer[T] | None:
         """The answer to `resource` out of the best wider one, if that is better than the `known` one."""
         found: Answer[T] | None = None
         for wide, answer in self.memory.family(resource):
@@ -69,11 +85,12 @@ class StoredAnswers:
         if isinstance(value, Page) and not value.complete:
             fresh_until = min(fresh_until, answer.fetched_at)  # there may be more: the last known list, not a fresh one
         found = Answer(value, answer.fetched_at, fresh_until, answer.source)
-        self._remember(resource, found, 0)  # its records or rows are those of the wide answer
+        self.remember(resource, found, 0)  # its records or rows are those of the wide answer
         return found
 
-    async def _in_store(self, resource: Resource[T], now: float) -> Answer[T] | None:
-        best = await self._unpacked(resource, now)
+    async def in_store(self, resource: Resource[T], now: float) -> Answer[T] | None:
+        """The answer in the store, also out of a wider one; not of signals, of which `SignalAnswers` knows more."""
+        best = await self.unpacked(resource, now)
         for wide in () if best is not None and best.is_fresh(now) else wider(resource):
             best = await self._better(resource, wide, best, now)
         if best is None and since_of(resource) is not None:
@@ -86,13 +103,15 @@ class StoredAnswers:
         self, resource: Resource[T], wide: Resource[Any], best: Answer[T] | None, now: float
     ) -> Answer[T] | None:
         """The `best` answer so far, or the one that `wide` holds in the store."""
-        answer = await self._unpacked(wide, now)
+        answer = await self.unpacked(wide, now)
         if answer is not None and is_better(answer, best):
             return self._kept_narrowed(resource, wide, answer) or best
         return best
 
-    async def _unpacked(self, resource: Resource[T], now: float) -> Answer[T] | None:
-        kept = None if self.scope is None else await self._store.get(self.name(resource))
+    async def unpacked(self, resource: Resource[T], now: float) -> Answer[T] | None:
+        """The answer that the store has under the name of `resource`; it is remembered if it is the better one."""
+        name = self.name_if_open(resource)
+        kept = None if name is None else await self._store.get(name)
         if kept is None or self.purged.hides(resource, kept.fetched_at):
             return None
         if self.missing.learn(resource, kept.payload, kept.fetched_at):
@@ -104,7 +123,7 @@ class StoredAnswers:
             return None
         answer = self._dated(value, kept.fetched_at, now)
         if is_better(answer, self.memory.get(resource)):
-            self._remember(resource, answer, size_of(value, kept.payload))
+            self.remember(resource, answer, size_of(value, kept.payload))
         return answer
 
     async def keep_missing(self, resource: Resource[Any], now: float) -> None:
@@ -119,7 +138,7 @@ class StoredAnswers:
             return Answer(value, now, NEVER, source)
         return Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), source)
 
-    async def _note_since(self, resource: Resource[Any], now: float) -> None:
+    async def note_since(self, resource: Resource[Any], now: float) -> None:
         """Note the day of a list that was kept, so that a later day's question finds it."""
         day = since_of(resource)
         if day is None or resource in self._noted_days:
@@ -136,7 +155,8 @@ class StoredAnswers:
     def _note_name(self, resource: Resource[Any]) -> str:
         return self.name(from_any_day(resource)) + NOTE
 
-    def _remember(self, resource: Resource[Any], answer: Answer[Any], size: int) -> Answer[Any] | None:
+    def remember(self, resource: Resource[Any], answer: Answer[Any], size: int) -> Answer[Any] | None:
+        """Hold an answer of `size` bytes in memory; the one before."""
         return self.memory.put(resource, msgspec.structs.replace(answer, source=Source.MEMORY), size)
 
 

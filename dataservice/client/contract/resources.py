@@ -49,6 +49,9 @@ class CatalogueResource(Resource[Catalogue]):
     """The whole catalogue of signals: `ceil(total / 500)` requests (GET /v1/signals)."""
 
 
+CATALOGUE = CatalogueResource()
+
+
 @dataclass(frozen=True, slots=True)
 class SignalResource(Resource[SignalDetail]):
     """One signal with its latest value and the widest recent history, in one request (GET /v1/signals/{slug})."""

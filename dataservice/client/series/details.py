@@ -10,7 +10,6 @@ from functools import partial
 import msgspec
 
 from dataservice.client.cache.answer import Answer
-from dataservice.client.cache.answer_cache import CATALOGUE
 from dataservice.client.cache.codec import pack
 from dataservice.client.cache.notes.window_only import DetailState, in_place_of_detail
 from dataservice.client.cache.recent import newest_alone, settled, with_history
@@ -31,7 +30,7 @@ from dataservice.client.contract.completeness.evidence import Evidences
 from dataservice.client.contract.completeness.sources import Agreement
 from dataservice.client.contract.completeness.thinning import leaves_out, tells_alike
 from dataservice.client.contract.requests import HISTORY_LIMIT, first_request
-from dataservice.client.contract.resources import HistoryResource, SignalResource
+from dataservice.client.contract.resources import CATALOGUE, HistoryResource, SignalResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
 from dataservice.client.network.call_context import CallContext
 from dataservice.client.series.doubts import ask_in_parts, look
@@ -48,6 +47,7 @@ class DetailFetch:
     def __init__(self, tools: FetchTools, resource: SignalResource, context: CallContext) -> None:
         self._tools = tools
         self._cache = tools.cache
+        self._signals = tools.cache.signals
         self._resource = resource
         self._slug = resource.slug
         self._context = context
@@ -55,14 +55,14 @@ class DetailFetch:
     async def run(self) -> Answer[SignalDetail]:
         """The detail after as many requests as it takes, compared with what windows told, and kept as it is shown."""
         value, payload = await (self._detail_or_window() if self._resource.may_be_refused else self._detail())
-        if (told := self._cache.history_without_detail(self._slug)).spans:
+        if (told := self._signals.history_without_detail(self._slug)).spans:
             await self._check_windows(value, told)
         if is_sparse(value.history):
             if told.spans or detail_may_be_thin(value.history, self._tools.evidence.now):
                 value, payload = await self._relied_on(value, payload)
         else:
             self._tools.evidence.now = after_detail(self._tools.evidence.now, value.history)
-        if self._cache.sources.is_apart(self._slug):
+        if self._signals.sources.is_apart(self._slug):
             value = await self._of_windows(value)  # it is kept as it came: others compare it with windows
         ending = self._context.hand_over
         answer = await self._cache.keep_detail(self._resource, value, payload, self._tools.clock(), ending=ending)
@@ -84,7 +84,12 @@ class DetailFetch:
 
     async def _detail_or_window(self) -> tuple[SignalDetail, bytes]:
         """The detail; or what a window tells of a signal that has none, which is noted: that 404 is paid for once."""
-        slug, notes, rules, now = self._slug, self._cache.window_only, self._cache.rules, self._tools.clock
+        slug, notes, rules, now = (
+            self._slug,
+            self._signals.window_only,
+            self._cache.answers.rules,
+            self._tools.clock,
+        )
         signal = await self._signal_at_hand() if await notes.lacks_detail(slug, now(), rules) else None
         if signal is None:
             try:
@@ -112,7 +117,7 @@ class DetailFetch:
     async def _note_gone(self, state: DetailState) -> None:
         """Note that nothing answered where something did: whoever asks next asks for all there may be."""
         if state is not DetailState.UNKNOWN:
-            await self._cache.window_only.note(self._slug, self._tools.clock(), is_doubtful=True)
+            await self._signals.window_only.note(self._slug, self._tools.clock(), is_doubtful=True)
 
     async def _signal_at_hand(self) -> Signal | None:
         """The signal as its last known detail or the last known catalogue tells it."""
@@ -136,15 +141,15 @@ class DetailFetch:
         since = self._tools.today - timedelta(days=HISTORY_LIMIT)
         with suppress(DataServiceError):
             await fetch_history(self._tools, HistoryResource(self._slug, since), self._context)
-            told = self._cache.history_without_detail(self._slug)
-            if agreement(detail, self._tools.clock(), told, self._cache.rules) is Agreement.ALIKE:
-                self._cache.sources.learn(self._slug, Agreement.ALIKE)
+            told = self._signals.history_without_detail(self._slug)
+            if agreement(detail, self._tools.clock(), told, self._cache.answers.rules) is Agreement.ALIKE:
+                self._signals.sources.learn(self._slug, Agreement.ALIKE)
                 return detail
-        return self._cache.of_windows(self._slug, detail)
+        return self._signals.of_windows(self._slug, detail)
 
     async def _relied_on(self, detail: SignalDetail, payload: bytes) -> tuple[SignalDetail, bytes]:
         """A sparse detail that just arrived, without a history that leaves out known days, or may do so."""
-        known = await self._cache.history_at_hand(self._slug, self._tools.clock())
+        known = await self._signals.history_at_hand(self._slug, self._tools.clock())
         if leaves_out(detail.history, known.observations):
             await self._tools.distrust_details()
             value = newest_alone(detail)
@@ -161,7 +166,7 @@ class DetailFetch:
         in all of them is another source.
         """
         recent, told = detail.history, known.observations
-        is_compared = self._cache.sources.is_known(self._slug)
+        is_compared = self._signals.sources.is_known(self._slug)
         if is_compared or not (is_sparse(recent) and is_sparse(told) and are_moved(told, recent)):
             return
         days = check_window(told)

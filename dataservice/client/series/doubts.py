@@ -89,7 +89,7 @@ async def is_thinned_out(pull: SeriesPull, arrived: Pulled) -> bool:
     if not (len(found) and is_doubtful) or pull.tools.details.proves(pull.slug, found):
         return await _is_denser_known(pull, arrived.window, found)
     days = check_window(found)
-    if not is_told_lately(pull.by_windows, days, pull.tools.clock(), pull.tools.cache.rules):
+    if not is_told_lately(pull.by_windows, days, pull.tools.clock(), pull.tools.cache.answers.rules):
         await look(pull, days)
     return await _is_denser_known(pull, arrived.window, found, days)
 

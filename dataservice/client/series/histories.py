@@ -21,14 +21,14 @@ MOST_ROUNDS = 3
 async def fetch_history(tools: FetchTools, resource: HistoryResource, context: CallContext) -> Answer[Any]:
     """The history of a signal after as many pulls as it takes."""
     cache = tools.cache
-    pull = SeriesPull(tools, resource, context, await cache.history_at_hand(resource.slug, tools.clock()))
+    pull = SeriesPull(tools, resource, context, await cache.signals.history_at_hand(resource.slug, tools.clock()))
     was_thin = pull.seen.thin_details
     for window in _needed(pull):
         await pull_window(pull, window)
     if pull.seen.thin_details and not was_thin:
         return await fetch_history(tools, resource, context)
     await _complete(pull)
-    answer = cache.from_history(resource, pull.history, tools.clock())
+    answer = cache.signals.from_history(resource, pull.history, tools.clock())
     if answer is None or pull.unknown(_wanted(pull)):
         raise DeadlineExceededError("the history could not be completed")
     return answer
@@ -39,7 +39,7 @@ def _wanted(pull: SeriesPull) -> Window:
 
 
 def _needed(pull: SeriesPull) -> list[Window]:
-    now, rules = pull.tools.clock(), pull.tools.cache.rules
+    now, rules = pull.tools.clock(), pull.tools.cache.answers.rules
     return pulls_needed(pull.history, _wanted(pull), now, rules, rows_at_once=pull.seen.rows_at_once)
 
 

@@ -8,7 +8,6 @@ from enum import Enum, auto
 from functools import partial
 
 from dataservice.client.cache.answer import Answer
-from dataservice.client.cache.answer_cache import CATALOGUE
 from dataservice.client.cache.history import after_pull, doubted, gaps, told_lately
 from dataservice.client.cache.spans import History, Span
 from dataservice.client.contract.completeness.evidence import Evidence
@@ -16,7 +15,7 @@ from dataservice.client.contract.completeness.longest import lacks_told, left_ou
 from dataservice.client.contract.completeness.thinning import overlapping
 from dataservice.client.contract.paging import Pulled
 from dataservice.client.contract.requests import first_request
-from dataservice.client.contract.resources import HistoryResource, SignalResource
+from dataservice.client.contract.resources import CATALOGUE, HistoryResource, SignalResource
 from dataservice.client.contract.results import SignalDetail
 from dataservice.client.contract.windows import Window, day_after
 from dataservice.client.network.call_context import CallContext
@@ -63,12 +62,12 @@ class SeriesPull:
     @property
     def detail_at_hand(self) -> Answer[SignalDetail] | None:
         """The signal's detail in memory, however old."""
-        return self.tools.cache.memory.get(self.signal)
+        return self.tools.cache.answers.memory.get(self.signal)
 
     @property
     def by_windows(self) -> History:
         """What windows told of the signal so far, and nothing of its detail."""
-        return self.tools.cache.history_without_detail(self.slug)
+        return self.tools.cache.signals.history_without_detail(self.slug)
 
     @property
     def is_in_place_of_detail(self) -> bool:
@@ -81,7 +80,7 @@ class SeriesPull:
 
     def lately(self, window: Window) -> Observations:
         """The observations of a window as they were told so lately that they count as fresh."""
-        return told_lately(self.history, window, self.tools.clock(), self.tools.cache.rules)
+        return told_lately(self.history, window, self.tools.clock(), self.tools.cache.answers.rules)
 
     def unknown(self, window: Window) -> list[Window]:
         """The days of a window that are still to be pulled."""
@@ -98,7 +97,7 @@ class SeriesPull:
     async def read_detail(self) -> Answer[SignalDetail]:
         """The signal's detail; what it tells of the past is known from then on."""
         found: Answer[SignalDetail] = await self.tools.read(self.signal, self.context.meter)
-        self.history = await self.tools.cache.history_at_hand(self.slug, self.tools.clock())
+        self.history = await self.tools.cache.signals.history_at_hand(self.slug, self.tools.clock())
         return found
 
     async def arrive(self, window: Window, since: date | None, purpose: Purpose) -> Pulled:
@@ -133,7 +132,7 @@ class SeriesPull:
 
     def _days_to_ask(self, window: Window, purpose: Purpose) -> Window:
         """The window, and days behind it that only a detail told: they show whether windows tell the same of them."""
-        is_settled = self.seen.longest_days or self.tools.cache.sources.is_alike(self.slug)
+        is_settled = self.seen.longest_days or self.tools.cache.signals.sources.is_alike(self.slug)
         is_alone = is_settled or purpose in (Purpose.BESIDE, Purpose.SHORTER)
         if is_alone or _is_told_behind(self.by_windows, window):
             return window
@@ -165,12 +164,12 @@ class SeriesPull:
         cache, now = self.tools.cache, self._arrival()
         if (detail := self.detail_at_hand) is not None:
             span = Span(pulled.known_window(), now, now)
-            cache.compare(self.slug, History(self.up_to_today(pulled.arrived), (span,)), detail)
+            cache.signals.compare(self.slug, History(self.up_to_today(pulled.arrived), (span,)), detail)
             await self.tools.note_sources()
         found = self.up_to_today(pulled.observations.between(days.start, days.end))
         if not pulled.complete:
             return found
-        return cache.shown_by_detail(self.slug, days, found, now, lacks_last=self.seen.keeps_last is False)
+        return cache.signals.shown_by_detail(self.slug, days, found, now, lacks_last=self.seen.keeps_last is False)
 
     async def _shown_of(self, days: Window, found: Observations, pulled: Pulled, purpose: Purpose) -> Window:
         """The days that are known by what was found of them: where it looks cut, what was left out is not.
@@ -212,7 +211,7 @@ class SeriesPull:
         """
         now = self._arrival()
         if is_look:
-            await self.tools.cache.archive.look(self.slug, *_looked_at(days, found, pulled), now)
+            await self.tools.cache.past.archive.look(self.slug, *_looked_at(days, found, pulled), now)
         await self._learn(partial(after_pull, pulled=days, found=found, now=now))
 
     async def forget(self) -> None:
@@ -220,10 +219,10 @@ class SeriesPull:
         await self._learn(lambda _: History.nothing())
 
     async def _learn(self, change: Callable[[History], History]) -> None:
-        self.history = await self.tools.cache.learn(self.resource, self.history, change, self._arrival())
+        self.history = await self.tools.cache.signals.learn(self.resource, self.history, change, self._arrival())
 
     def _arrival(self) -> float:
-        return self.tools.cache.rules.arrival(self.tools.clock())
+        return self.tools.cache.answers.rules.arrival(self.tools.clock())
 
 
 def _looked_at(days: Window, found: Observations, pulled: Pulled | None) -> tuple[Window, Observations]:

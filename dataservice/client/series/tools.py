@@ -49,12 +49,12 @@ class FetchTools:
 
     async def note_sources(self) -> None:
         """Keep of which signals detail and windows were seen to differ."""
-        if (apart := self.cache.sources.apart) != self.evidence.now.apart:
+        if (apart := self.cache.signals.sources.apart) != self.evidence.now.apart:
             await self.note(apart=apart)
 
     async def distrust_details(self) -> None:
         """Let no recent history count from now on: the service leaves days out of them."""
-        self.cache.distrust_details()
+        self.cache.signals.distrust_details()
         await self.note(thin_details=True)
 
 

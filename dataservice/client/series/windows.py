@@ -122,7 +122,7 @@ async def _pull_back(pull: SeriesPull, window: Window) -> None:
         part = part_before(rest, longest, today)
         if sent >= tools.max_pages or (not is_begun and (first - part.start).days > MOST_EMPTY_DAYS):
             raise _too_many(pull, f"a window spans at most {longest} days")
-        if not is_told_lately(pull.history, part, tools.clock(), tools.cache.rules):
+        if not is_told_lately(pull.history, part, tools.clock(), tools.cache.answers.rules):
             await _pull_at_once(pull, part)
             sent += 1
         if len(found := pull.told(part)):

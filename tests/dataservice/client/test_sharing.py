@@ -129,7 +129,7 @@ async def test_the_lease_of_a_process_that_died_holds_nobody_up_for_long():
     store.shared = True
     async with service.client(clock, store=store) as client:
         await client.have(IndicesResource(), max_age_s=1)
-        name = client._cache.name(IndicesResource())
+        name = client._cache.answers.name(IndicesResource())
         await store.lease(name, "dead", LEASE_S)
         began = clock.now
         assert (await client.read(IndicesResource())).source is Source.NETWORK
@@ -154,7 +154,7 @@ async def test_a_process_that_works_long_on_many_pages_keeps_its_lease():
     store.shared = True
     async with service.client(clock, store=store, deadline_s=60) as client:
         await client.have(HistoryResource("x"), max_age_s=1)
-        name = client._cache.name(HistoryResource("x"))
+        name = client._cache.answers.name(HistoryResource("x"))
         assert len((await client.read(HistoryResource("x"))).value) == 6_000
     assert held == [True] * 8, "the last request asks for the detail: whether that shows a newer row"
 
@@ -165,7 +165,7 @@ async def test_a_lease_that_is_held_for_ever_ends_at_the_deadline():
     store.shared = True
     async with service.client(clock, store=store) as client:
         await client.have(IndicesResource(), max_age_s=1)
-        await store.lease(client._cache.name(IndicesResource()), "busy", 1e9)
+        await store.lease(client._cache.answers.name(IndicesResource()), "busy", 1e9)
         with pytest.raises(DeadlineExceededError, match="another process"):
             await client.read(IndicesResource())
     assert service.requests == []

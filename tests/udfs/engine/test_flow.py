@@ -71,7 +71,7 @@ class CountingStore(MemoryStore):
 async def test_one_cold_signal_looks_into_memory_ten_times_and_reads_its_entry_and_its_history_once(service, tmp_path):
     store = CountingFile(tmp_path / "cache.sqlite")
     async with AsyncClient(service.url, service.key, store=store) as client:
-        memory = client._cache.memory = CountingMemory(1_000_000)
+        memory = client._cache.answers.memory = CountingMemory(1_000_000)
         (outcome,) = await Session(client).answer([Call("SIGNAL", ["us-cpi"])])
     await store.aclose()
     assert (outcome.requests, service.running.request_count) == (1, 1)
@@ -83,8 +83,8 @@ async def test_with_a_catalogue_in_memory_a_cold_signal_reads_nothing_else_of_th
     store = CountingFile(tmp_path / "cache.sqlite")
     async with AsyncClient(service.url, service.key, store=store) as client:
         await client.signals()
-        memory = client._cache.memory
-        counting = client._cache.memory = CountingMemory(10_000_000)
+        memory = client._cache.answers.memory
+        counting = client._cache.answers.memory = CountingMemory(10_000_000)
         for resource in memory.resources():
             counting.put(resource, memory.get(resource), 0)
         store.reads.clear()
@@ -155,7 +155,7 @@ async def test_after_waiting_for_another_processs_lease_the_entry_is_read_again(
         service.client(clock, store=store, sleep=meanwhile) as client,
     ):
         await client.have(SignalResource("x"), max_age_s=1)
-        name = client._cache.name(SignalResource("us-cpi"))
+        name = client._cache.answers.name(SignalResource("us-cpi"))
         await store.lease(name, "other", LEASE_S)
         (outcome,) = await Session(client, clock=clock).answer([Call("SIGNAL", ["us-cpi"])])
         assert client.requests_sent == 0
