@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import closing
@@ -15,6 +16,7 @@ import orjson
 
 from addin.config.connect import open_client, open_store
 from addin.protocol.batch import Batches
+from addin.protocol.consent import Consent
 from addin.protocol.limits import BatchLimits
 from addin.protocol.response_cache import ResponseCache
 from benchmarks.figures.measuring import REPEATS, Row, alternating, report
@@ -31,6 +33,9 @@ from benchmarks.figures.served import (
 from dataservice.client import AsyncClient
 from udfs.cells import serial
 from udfs.engine.session import Session
+
+ANY_NUMBER = Consent(10**9, lambda: None, timer=time.monotonic)
+"""Any number of requests is sent without a question."""
 
 SIZES = (100, 1_000, 10_000, 100_000)
 DIFFERENT = 10_000
@@ -105,7 +110,7 @@ def _different_rows() -> list[Row]:
 
     loop = asyncio.new_event_loop()
     client = AsyncClient("https://data.example", "ds_" + 40 * "0", transport=httpx.MockTransport(detail))
-    batches = Batches(Session(client), ResponseCache(2**27), deadline_s=600, limits=BatchLimits())
+    batches = Batches(Session(client), ResponseCache(2**27), deadline_s=600, limits=BatchLimits(), consent=ANY_NUMBER)
     day = int(serial(date(2026, 11, 5)))
     asked = {
         "latest values": [b'["SIGNAL","made.up-%d"]' % n for n in range(DIFFERENT)],
@@ -149,7 +154,7 @@ def _growth_row(rows: int) -> Row:
     client = AsyncClient(
         "https://data.example", "ds_" + 40 * "0", transport=httpx.MockTransport(page), max_pages=2_000, deadline_s=600
     )
-    batches = Batches(Session(client), ResponseCache(2**27), deadline_s=600, limits=BatchLimits())
+    batches = Batches(Session(client), ResponseCache(2**27), deadline_s=600, limits=BatchLimits(), consent=ANY_NUMBER)
     call = b'["SIGNAL_HISTORY","x","MAX"]'
 
     def table() -> bytes:
@@ -195,7 +200,9 @@ def _table_rows() -> list[Row]:
     with service_settings() as (settings, key), closing(loop):
         store = open_store(settings)
         client = open_client(settings, key, store)
-        batches = Batches(Session(client), ResponseCache(2**27), deadline_s=60, limits=BatchLimits())
+        batches = Batches(
+            Session(client), ResponseCache(2**27), deadline_s=60, limits=BatchLimits(), consent=ANY_NUMBER
+        )
         columns = orjson.loads(loop.run_until_complete(batches.answer([call])).text)[0]["columns"]
         assert len(columns[0]["values"]) == LONG_ROWS
 

@@ -26,7 +26,7 @@ from addin.backend.sign_in.gate import SignInGate
 from addin.backend.sign_in.keeping import keeping_people
 from addin.backend.state import BackendState
 from addin.backend.workers.directory import WorkerDirectory
-from addin.backend.workers.status import answering_others
+from addin.backend.workers.exchange import answering_others
 from addin.config.api_key import ConfiguredKey, KeyStore, find_key
 from addin.config.authorities import trusted
 from addin.config.connect import key_store, open_ledger

@@ -19,18 +19,18 @@ from addin.backend.answers import BatchAnswer
 from addin.backend.http import JsonResponse, read_members, read_message
 from addin.backend.limits.accounts import account_of
 from addin.backend.open_books import OPEN_BOOKS
-from addin.backend.operation.facts import facts_of, may_scrape
+from addin.backend.operation.facts import facts_of
 from addin.backend.operation.metrics import MEDIA_TYPE
+from addin.backend.security import may_scrape
 from addin.backend.state import BackendState, quota_shortfall
 from addin.backend.tenants import Tenant
-from addin.backend.workers.consent import answer_of_all
-from addin.backend.workers.status import measured_by_all, told_by_all
+from addin.backend.workers.exchange import answer_of_all, measured_by_all, told_by_all
 from addin.config.api_key import checked_key
 from addin.config.connect import open_client
 from addin.formulas.advice import advice, wrong_count
 from addin.protocol.batch import valid_calls
 from addin.protocol.describe import describe
-from addin.protocol.joining import Answers
+from addin.protocol.encoding import Answers
 from addin.protocol.messages import (
     Advice,
     AdviceRequest,

@@ -1,4 +1,4 @@
-"""Who may talk to the backend: names it answers to, pages that may call it, and what our own pages may load.
+"""Who may talk to the backend: names it answers to, pages that may call it, what these may load, who reads metrics.
 
 A backend on the user's machine can be reached by every web page in the user's browser. So it answers only to its own
 names (no DNS rebinding), accepts posts only from its own pages (no cross-site requests) and only as JSON (which a page
@@ -7,15 +7,18 @@ of another site cannot send without a preflight request).
 
 from __future__ import annotations
 
+import hmac
 import re
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from addin.backend.http import LOOPBACK, JsonResponse
+from addin.backend.http import LOOPBACK, JsonResponse, is_on_this_machine
+from addin.backend.sign_in.person import person_in
 from addin.config.settings import Settings
 
 OFFICE_JS = "https://appsforoffice.microsoft.com"
@@ -111,3 +114,14 @@ def _host_name(host: str) -> str:
     """The name in a Host header, without its port; empty for anything but a name and a port, such as `x@localhost`."""
     form = _HOST.fullmatch(host)
     return form["name"].strip("[]").lower() if form else ""
+
+
+def has_token(request: Request, token: str) -> bool:
+    """Return whether the request carries the token for metrics; never where none is set."""
+    sent = request.headers.get("authorization", "").encode()
+    return bool(token) and hmac.compare_digest(sent, f"Bearer {token}".encode())
+
+
+def may_scrape(request: Request, token: str) -> bool:
+    """Return whether the caller may read the metrics: with a token where one is set, from here, or signed in."""
+    return not token or has_token(request, token) or is_on_this_machine(request) or person_in(request) is not None

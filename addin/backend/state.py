@@ -18,8 +18,9 @@ from starlette.requests import Request
 from addin.backend.http import KEY_HEADER
 from addin.backend.limits.accounts import PAYER_PART, UNPROVEN_PART, Account, MemoryBudget
 from addin.backend.limits.aside import Lanes
+from addin.backend.operation.allocator import memory_bytes
 from addin.backend.operation.events import tell
-from addin.backend.operation.metrics import Metrics, WorkerMeasures, memory_bytes
+from addin.backend.operation.metrics import Metrics, WorkerMeasures
 from addin.backend.operation.public_certificate import PublicCertificate
 from addin.backend.operation.readiness import ReadinessCheck
 from addin.backend.operation.service_watch import ServiceWatch

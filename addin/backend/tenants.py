@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect
 
 from addin.backend.http import BusyError
 from addin.backend.limits.new_keys import NewKeys
+from addin.backend.workers.posts import ToldPosts
 from addin.backend.workers.refreshes import Refreshed
 from addin.config.consent import consent_for
 from addin.config.settings import Settings
@@ -26,7 +27,6 @@ from addin.protocol.batch import Batches
 from addin.protocol.messages import Quota
 from addin.protocol.pending_batches import PendingBatches
 from addin.protocol.response_cache import ResponseCache
-from addin.protocol.told import ToldPosts
 from dataservice.client import AsyncClient
 from udfs.engine import Session
 
@@ -254,10 +254,6 @@ class UserTenants:
         """The tenants whose key was not accepted yet."""
         return iter(tuple(self._unproven.values()))
 
-    async def close_idle(self) -> None:
-        """Close whoever has asked for nothing in a while."""
-        await self._close_some()
-
     @asynccontextmanager
     async def tenant(self, key: str, address: str, has_left: HasLeft = stays) -> AsyncIterator[Tenant]:
         """The tenant of `key`, open inside the block; raises `HTTPException` 429 or 503 for too many new keys.
@@ -272,7 +268,7 @@ class UserTenants:
         finally:
             tenant.used_at, self._in_use = self._clock(), None
             self._admit(key, address)
-            await self._close_some()
+            await self.close_idle()
 
     async def aclose(self) -> None:
         """Close every client."""
@@ -351,7 +347,7 @@ class UserTenants:
             self._proven[key] = self._unproven.pop(key)
             self._new_keys.proven(address, self._clock())
 
-    async def _close_some(self) -> None:
+    async def close_idle(self) -> None:
         """Close the least recently active tenants: beyond the limits, and those idle for an hour."""
         now = self._clock()
         pools = (

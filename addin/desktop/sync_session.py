@@ -12,8 +12,8 @@ from addin.config.consent import consent_for, how_to_allow
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
 from addin.protocol.consent import Consent
-from addin.protocol.deadline import WithinDeadline
-from addin.protocol.pending_batch import GuardedReader, PendingBatch
+from addin.protocol.pending_batch import PendingBatch
+from addin.protocol.readers import guarded
 from dataservice.client.sync_client import EventLoopThread
 from dataservice.errors import DeadlineExceededError
 from udfs.engine import Call, Outcome, Session
@@ -80,8 +80,8 @@ class SyncSession:
             async with asyncio.timeout(settings.deadline_s + self._grace_s):
                 session = await self._connected(settings)
                 self._consent = self._consent or consent_for(session.client, settings, since=time.time())
-                load = PendingBatch(self._consent, how_to_allow(settings))
-                reader = GuardedReader(WithinDeadline(session.client, deadline_s=settings.deadline_s), load)
+                batch = PendingBatch(self._consent, how_to_allow(settings))
+                reader = guarded(session.client, batch, deadline_s=settings.deadline_s)
                 (outcome,) = await session.answer([call], reader=reader, gate=reader.gate)
         except TimeoutError:
             return _failed(DeadlineExceededError(f"no answer within {settings.deadline_s:g} s"), call)

@@ -17,8 +17,8 @@ from addin.mcp.texts import WORDS_OF_OTHERS, in_words_of_tools, seen
 from addin.mcp.tool import Found, Tool
 from addin.mcp.tools.status import quota_members
 from addin.protocol.consent import Consent
-from addin.protocol.deadline import WithinDeadline
-from addin.protocol.pending_batch import GuardedReader, PendingBatch
+from addin.protocol.pending_batch import PendingBatch
+from addin.protocol.readers import WithinDeadline, guarded
 from dataservice.client import Answer, AsyncClient, Bound, Catalogue, CatalogueResource, Meter, Resource
 from dataservice.client.contract import CATALOGUE_AGE_S, utc_day
 from dataservice.errors import BoundReachedError
@@ -90,16 +90,16 @@ class ToolRunner:
                 self._untold.add(spent.take())
         return found.value
 
-    async def _read(self, run: Run, load: PendingBatch, now: float) -> None:
+    async def _read(self, run: Run, batch: PendingBatch, now: float) -> None:
         """Bring the call to its end within the deadline."""
-        reader = GuardedReader(WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold), load)
+        reader = guarded(self._client, batch, deadline_s=self._deadline_s, late=self._untold)
         try:
             await answer_runs([run], reader, now, reader.gate)
         except asyncio.CancelledError:
             self._untold.add(run.requests)
             raise
         finally:
-            self._untold.add(load.untold.take() - run.requests)  # what finding out took that no read counts
+            self._untold.add(batch.untold.take() - run.requests)  # what finding out took that no read counts
 
     def _consent(self, bound: Bound | None) -> Consent:
         """Lets no more requests pass than a caller allows: what needs more is not even begun."""

@@ -18,9 +18,16 @@ import msgspec
 from msgspec.structs import replace
 
 from addin.protocol.consent import Consent
-from addin.protocol.deadline import WithinDeadline
-from addin.protocol.encoding import encode, encode_error, encode_plain, is_large
-from addin.protocol.joining import CALLS_A_TURN, NO_ROOM, Answers, completed
+from addin.protocol.encoding import (
+    CALLS_A_TURN,
+    NO_ROOM,
+    Answers,
+    completed,
+    encode_error,
+    encode_other,
+    encode_plain,
+    is_large,
+)
 from addin.protocol.limits import (
     CELL_CHARACTERS,
     LENIENT_BYTES,
@@ -28,7 +35,8 @@ from addin.protocol.limits import (
     BatchLimits,
     too_long_text,
 )
-from addin.protocol.pending_batch import GuardedReader, PendingBatch
+from addin.protocol.pending_batch import PendingBatch
+from addin.protocol.readers import guarded
 from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
 from udfs.engine import LIGHT_ITEMS_A_LOOK, Answered, Call, Session, in_turns, next_turn, runs_last
@@ -167,7 +175,7 @@ class Batches:
         *,
         deadline_s: float,
         limits: BatchLimits,
-        consent: Consent | None = None,
+        consent: Consent,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._session = session
@@ -245,14 +253,10 @@ class Batches:
 
     async def _outcomes(self, calls: AsyncIterator[list[Call]], where: str) -> tuple[Answered, int]:
         """The outcomes, and the requests that they spent."""
-        reader = WithinDeadline(self._session.client, deadline_s=self._deadline_s, late=self.late)
-        if self._consent is None:
-            answered = await self._session.answer_different(calls, reader=reader)
-            return answered, sum([outcome.requests for outcome in answered.outcomes])
-        load = PendingBatch(self._consent, where)
-        guarded = GuardedReader(reader, load)
-        answered = await self._session.answer_different(calls, reader=guarded, gate=guarded.gate)
-        return answered, load.untold.take()
+        batch = PendingBatch(self._consent, where)
+        reader = guarded(self._session.client, batch, deadline_s=self._deadline_s, late=self.late)
+        answered = await self._session.answer_different(calls, reader=reader, gate=reader.gate)
+        return answered, batch.untold.take()
 
     async def _encoded(self, answered: Answered, now: float) -> list[Ready]:
         """The outcomes as they are sent, as many as there is room for."""
@@ -274,9 +278,9 @@ class Batches:
                     break
                 outcome, function_id = answered.outcomes[place], answered.calls[place].function_id
                 if is_large(outcome):  # another thread encodes it, so that the loop goes on
-                    head = await asyncio.to_thread(encode, outcome, function_id)
+                    head = await asyncio.to_thread(encode_other, outcome, function_id)
                 else:
-                    head = encode(outcome, function_id)
+                    head = encode_other(outcome, function_id)
                 ready[place] = Ready(head, now + outcome.fresh_for_s, now)
                 room -= len(head)
         return _with_reports(ready, answered.calls)

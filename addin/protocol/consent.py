@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from addin.protocol import messages
+from addin.protocol.messages import Question
 from dataservice.client import Resource
 from dataservice.errors import UnconfirmedError
 
@@ -23,14 +23,14 @@ RECALCULATION_S = 3.0
 """Batches that begin so soon after each other belong to one recalculation."""
 
 ALLOWED_S = 900.0
-"""How long a yes holds after it was last made use of: as long as an answer stays fresh."""
+"""How long a yes holds after it was last made use of: as long as an answer stays fresh by default, whatever `ttl_s`."""
 
 _numbers = count(1 + secrets.randbelow(2**32))
 """Processes that share a port must not mean different questions by one number."""
 
 
 @dataclass(slots=True)
-class Question:
+class OpenQuestion:
     """A question to the user: whether to send so many requests; `left` is what the month has, None if not known."""
 
     number: int
@@ -73,9 +73,9 @@ class Question:
         return f"This {self.needs}{left}{self.beside}; more than {self.limit:,} are sent only after a yes."
 
     @property
-    def message(self) -> messages.Question:
+    def message(self) -> Question:
         """The question as hosts get it."""
-        return messages.Question(id=self.number, requests=self.requests, left=self.left, text=self.text)
+        return Question(id=self.number, requests=self.requests, left=self.left, text=self.text)
 
 
 class Consent:
@@ -97,7 +97,7 @@ class Consent:
         self._spendable = spendable
         self._is_old = is_old
         self._timer = timer
-        self.question: Question | None = None
+        self.question: OpenQuestion | None = None
         """The question that waits for an answer."""
         self._declined = 0
         """For how many requests the answer was no."""
@@ -176,7 +176,7 @@ class Consent:
             return UnconfirmedError(f"{_requests(self._declined)} were not wanted; Refresh asks again")
         if question is None:
             sent = len(self._unasked.difference(resources)) + self._unasked_pages
-            question = self.question = Question(next(_numbers), left, self._ask_above, now, sent=sent)
+            question = self.question = OpenQuestion(next(_numbers), left, self._ask_above, now, sent=sent)
         if not question.resources.issuperset(resources):
             question.grown_at = now
         question.left = left

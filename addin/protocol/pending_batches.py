@@ -2,7 +2,7 @@
 
 A call that was posted is answered in the background, once for all posts that hold it. A call that nobody posts any
 more is given up after some seconds: then nothing more is fetched for it. Requests are told once, as soon as they are
-known, to a post that holds a call of the same load.
+known, to a post that holds a call of the same batch.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from operator import not_
 
 from addin.protocol.batch import CALLS_READ_TOGETHER, INVALID_CALL_TTL_S, read_together
 from addin.protocol.consent import Consent
-from addin.protocol.deadline import Progress, WithinDeadline
-from addin.protocol.encoding import encode_error
-from addin.protocol.joining import CALLS_A_TURN, NO_ROOM, Answers, completed
+from addin.protocol.encoding import CALLS_A_TURN, NO_ROOM, Answers, completed, encode_error
 from addin.protocol.limits import BatchLimits
-from addin.protocol.pace import Pace
-from addin.protocol.pending_batch import Evaluation, GuardedReader, PendingBatch, PendingCall
+from addin.protocol.load_progress import LoadProgress
+from addin.protocol.pending_batch import PendingBatch
+from addin.protocol.pending_call import Evaluation, PendingCall, Post
+from addin.protocol.readers import LastAnswered, guarded
 from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
 from udfs.engine import Call, Session, in_background, in_turns, next_turn
@@ -56,7 +56,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PartialReply:
-    """The reply to a post: its answers, how many are still to come, and how far all loads of the key are."""
+    """The reply to a post: its answers, how many are still to come, and how far all batches of the key are."""
 
     answers: Answers
     pending: int
@@ -98,9 +98,9 @@ class PendingBatches:
         self._timer = timer
         self._wanted: dict[bytes, PendingCall] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._progress = Progress()
+        self._answered = LastAnswered()
         self._places = asyncio.Semaphore(FETCHED_AT_A_TIME)
-        self._pace = Pace()
+        self._progress = LoadProgress()
         self._held_bytes = 0
         """Of answers that no post has taken yet."""
         self._looked_at = float("-inf")
@@ -119,10 +119,10 @@ class PendingBatches:
         told: set[PendingBatch] = set()
         async for part in in_turns(calls, CALLS_A_TURN):
             fresh = self._cache.all_fresh(part, self._clock())
-            told.update(wanted.load for wanted in self._taken_from_cache(part, fresh))
+            told.update(wanted.batch for wanted in self._taken_from_cache(part, fresh))
             found += fresh
         missing = list(compress(calls, map(not_, found)))
-        post, held = _Post(), dict[bytes, PendingCall]()
+        post, held = Post(), dict[bytes, PendingCall]()
         if await self._is_room(self._new_bytes(missing), has_room):
             await self._hold(missing, held, where)
         async for some in in_turns(list(held.values()), CALLS_A_TURN):
@@ -132,16 +132,16 @@ class PendingBatches:
         taken: dict[bytes, Ready] = {}
         async for items in in_turns(list(held.items()), CALLS_A_TURN):
             taken.update(self._deliver(items))
-            told.update(wanted.load for _, wanted in items)
+            told.update(wanted.batch for _, wanted in items)
         await next_turn()
         answers = [ready for ready in found if ready is not None]
         if missing:
             answers = [ready or taken.get(call) or PENDING for call, ready in zip(calls, found, strict=True)]
         pending = len(missing) - len(taken)
-        requests = sum(load.untold.take() for load in told) + self._late.take()
+        requests = sum(batch.untold.take() for batch in told) + self._late.take()
         whole = await completed(answers, self._clock(), self._limits.answer_bytes, requests)
-        pace = self._pace
-        return PartialReply(whole, pending, pace.done, pace.of, pace.left_s(self._timer()))
+        progress = self._progress
+        return PartialReply(whole, pending, progress.done, progress.of, progress.left_s(self._timer()))
 
     @property
     def held_bytes(self) -> int:
@@ -167,10 +167,10 @@ class PendingBatches:
     def forget(self) -> None:
         """Answer every call again from now on: what is under way may predate a refresh."""
         wanted, self._wanted = self._wanted, {}
-        self._pace, self._held_bytes = Pace(), 0
+        self._progress, self._held_bytes = LoadProgress(), 0
         for each in wanted.values():
             each.settle(None)
-            self._late.add(each.load.untold.take())
+            self._late.add(each.batch.untold.take())
 
     async def aclose(self) -> None:
         """End what is under way."""
@@ -189,22 +189,22 @@ class PendingBatches:
     async def _hold(self, calls: Sequence[bytes], held: dict[bytes, PendingCall], where: str) -> None:
         """Put each call into `held`, as it is being answered; those that are not begin together."""
         until = self._timer() + self._hold_s + INTEREST_S
-        load, new = PendingBatch(self._consent, where), dict[bytes, PendingCall]()
+        batch, new = PendingBatch(self._consent, where), dict[bytes, PendingCall]()
         try:
             async for part in in_turns(calls, CALLS_A_TURN):
                 for call in part:
                     wanted = self._wanted.get(call)
                     if wanted is None:
-                        wanted = self._wanted[call] = new[call] = PendingCall(load, until)
+                        wanted = self._wanted[call] = new[call] = PendingCall(batch, until)
                     wanted.until = until
                     held[call] = wanted
         finally:  # also if this post is broken off: another one may hold some of them by now
             if new:
-                self._begin(load, new)
+                self._begin(batch, new)
 
-    def _begin(self, load: PendingBatch, new: dict[bytes, PendingCall]) -> None:
-        self._pace.begin(len(new), self._timer())
-        task = asyncio.ensure_future(self._evaluate(load, new))
+    def _begin(self, batch: PendingBatch, new: dict[bytes, PendingCall]) -> None:
+        self._progress.begin(len(new), self._timer())
+        task = asyncio.ensure_future(self._evaluate(batch, new))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -239,7 +239,7 @@ class PendingBatches:
             for call, wanted in part:
                 if wanted.until <= now and wanted.ready is not None and self._wanted.get(call) is wanted:
                     self._let_go(call, wanted.ready)
-                    self._late.add(wanted.load.untold.take())
+                    self._late.add(wanted.batch.untold.take())
 
     def _forget_later(self) -> None:
         task = asyncio.ensure_future(self._forget_unwanted())
@@ -250,24 +250,24 @@ class PendingBatches:
         del self._wanted[call]
         self._held_bytes -= len(ready.head)
 
-    async def _evaluate(self, load: PendingBatch, wanted: dict[bytes, PendingCall]) -> None:
+    async def _evaluate(self, batch: PendingBatch, wanted: dict[bytes, PendingCall]) -> None:
         in_background()
         try:
-            await self._answer(load, wanted)
+            await self._answer(batch, wanted)
         except Exception as error:  # noqa: BLE001 - whatever it is, every cell ends
-            _log.exception("a load failed")
+            _log.exception("a batch failed")
             failed = Ready(encode_error(error_cell(error, "This")), 0.0)
             for text, each in wanted.items():
                 if each.is_open:
                     each.settle(failed)
                     self._settled(text, each)
         finally:
-            load.untold.pass_to(self._late)  # reads that go on for nobody
+            batch.untold.pass_to(self._late)  # reads that go on for nobody
             if not any(each.ready and self._wanted.get(text) is each for text, each in wanted.items()):
-                self._late.add(load.untold.take())
-            asyncio.get_running_loop().call_later(HOLD_S + INTEREST_S + LOOK_S, self._forget_later)
+                self._late.add(batch.untold.take())
+            asyncio.get_running_loop().call_later(self._hold_s + INTEREST_S + LOOK_S, self._forget_later)
 
-    async def _answer(self, load: PendingBatch, wanted: dict[bytes, PendingCall]) -> None:
+    async def _answer(self, batch: PendingBatch, wanted: dict[bytes, PendingCall]) -> None:
         valid: list[tuple[bytes, Call, PendingCall]] = []
         async for part in in_turns(list(wanted.items()), CALLS_READ_TOGETHER):
             read = await read_together([text for text, _ in part], self._limits)
@@ -278,12 +278,10 @@ class PendingBatches:
                     self._settled(text, each)
                 else:
                     valid.append((text, call, each))
-        within = WithinDeadline(
-            self._session.client, deadline_s=self._deadline_s, late=self._late, progress=self._progress
-        )
         evaluation = Evaluation(valid, self._places, self._settled, clock=self._clock, timer=self._timer)
         calls = [call for _, call, _ in valid]
-        reader = GuardedReader(within, load)
+        client, progress = self._session.client, self._answered
+        reader = guarded(client, batch, deadline_s=self._deadline_s, late=self._late, progress=progress)
         await self._session.follow(calls, evaluation, reader=reader, gate=reader.gate)
 
     def _settled(self, text: bytes, wanted: PendingCall) -> None:
@@ -291,55 +289,13 @@ class PendingBatches:
         if self._wanted.get(text) is not wanted:
             return
         if wanted.ready is None:
-            self._pace.give_up()
+            self._progress.give_up()
             del self._wanted[text]
             return
-        self._pace.end()
+        self._progress.end()
         self._held_bytes += len(wanted.ready.head)
         if self._held_bytes > self._limits.answer_bytes:
             self._held_bytes -= len(wanted.ready.head) - len(NO_ROOM.head)
             wanted.ready = NO_ROOM
         if wanted.ready.fresh_until > self._clock() and not wanted.ready.is_report:
             self._cache.put(text, wanted.ready)
-
-
-class _Post:
-    """A post that waits for its calls to settle."""
-
-    def __init__(self) -> None:
-        self._open = 0
-        self._some = False
-        self._enough = asyncio.Event()
-        self._is_late = False
-
-    def wait_for(self, calls: Sequence[PendingCall]) -> None:
-        """Wait for these calls, too."""
-        self._open += len(calls)
-        for call in calls:
-            call.posts.append(self)
-
-    def count_settled(self) -> None:
-        """One more has settled."""
-        self._open -= 1
-        self._some = True
-        if not self._open or self._is_late:
-            self._enough.set()
-
-    async def wait(self, early_s: float, hold_s: float) -> None:
-        """Wait until all have settled; after `early_s` until some have, after `hold_s` no longer."""
-        if not self._open:
-            return
-        self._enough.clear()
-        if await self._is_enough_within(early_s):
-            return
-        self._is_late = True
-        if not self._some:
-            await self._is_enough_within(hold_s - early_s)
-
-    async def _is_enough_within(self, seconds: float) -> bool:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._enough.wait()
-        except TimeoutError:
-            return False
-        return True

@@ -1,15 +1,20 @@
 """A machine that stands still for a while: what has arrived meanwhile is an answer, and no time-out."""
 
 import asyncio
+import time
 
 import pytest
 
 from addin.protocol.batch import Batches
+from addin.protocol.consent import Consent
 from addin.protocol.limits import BatchLimits
 from addin.protocol.response_cache import ResponseCache
 from dataservice.fair_timeout import FairTimeout
 from tests.dataservice.client.parts.scripted import Scripted, answer, signal
 from udfs.engine.session import Session
+
+ANY_NUMBER = Consent(10**9, lambda: None, timer=time.monotonic)
+"""Any number of requests is sent without a question."""
 
 STOOD_STILL_S = 60.0
 
@@ -39,7 +44,9 @@ def test_a_cell_whose_process_stood_still_while_its_answer_arrived_gets_it():
 
     async def main():
         async with Scripted(slow).client() as client:
-            batches = Batches(Session(client), ResponseCache(2**20), deadline_s=22.0, limits=BatchLimits())
+            batches = Batches(
+                Session(client), ResponseCache(2**20), deadline_s=22.0, limits=BatchLimits(), consent=ANY_NUMBER
+            )
             return (await batches.answer([b'["SIGNAL","us-cpi"]'])).text
 
     assert b'"value":7.0' in run(main)

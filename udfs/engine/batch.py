@@ -29,7 +29,7 @@ class Reader(Protocol):
         """The answer in any cache, however old."""
 
     async def catalogue_check(self, names: int) -> CatalogueCheck:
-        """Whether `names` signals, which nothing at hand vouches for, are to be looked up in the catalogue first."""
+        """How so many signals are to be tried that nothing at hand vouches for: the catalogue may be read first."""
 
     async def read(
         self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None

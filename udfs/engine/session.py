@@ -21,8 +21,6 @@ from udfs.engine.costs.snapshot import Snapshot
 from udfs.engine.costs.strangers import for_all, standing_for_all
 from udfs.engine.following import CallSink, Gate, Reporter
 from udfs.engine.in_python.gathering import Gathering
-from udfs.engine.outcome import KEEP_AT_MOST_S as KEEP_AT_MOST_S
-from udfs.engine.outcome import KEEP_WITHOUT_ANSWER_S as KEEP_WITHOUT_ANSWER_S
 from udfs.engine.outcome import Outcome as Outcome
 from udfs.engine.outcome import Stale as Stale
 from udfs.engine.outcome import charged_once, outcome_of
@@ -180,13 +178,13 @@ class Session:
     ) -> Sequence[Mapping[Hashable, Cost]]:
         """The costs of each subject for each of the guesses; none where a function ended for no reason of its own."""
         guesses = [CostEstimator(client, guess, self._clock(), left_out=left_out) for guess in Guess]
-        for foresight in guesses if calls else ():
+        for estimator in guesses if calls else ():
             bindings = self._bindings()
             equal, _ = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)
-            await self._run(equal, Batch(foresight, bindings.now), foresight.begin_reports)
+            await self._run(equal, Batch(estimator, bindings.now), estimator.begin_reports)
             if any(_failed(equal.run(first)) for first in range(len(equal.firsts))):
                 return ()
-        return [foresight.by_subject() for foresight in guesses]
+        return [estimator.by_subject() for estimator in guesses]
 
     def _bindings(self) -> Bindings:
         now = self._clock()

@@ -1,34 +1,18 @@
-"""What a monitor is told beside counts: what works, what is left, and when the certificate ends. And who may ask."""
+"""What a monitor is told beside counts: what works, what is left, and when the certificate ends."""
 
 from __future__ import annotations
 
-import hmac
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from starlette.requests import Request
-
-from addin.backend.http import is_on_this_machine
 from addin.backend.operation.metrics import WorkerMeasures
 from addin.backend.operation.service_watch import is_away
-from addin.backend.sign_in.person import person_in
 from addin.config.consent import spendable
 
 if TYPE_CHECKING:
     from addin.backend.state import BackendState
-
-
-def has_token(request: Request, token: str) -> bool:
-    """Return whether the request carries the token for metrics; never where none is set."""
-    sent = request.headers.get("authorization", "").encode()
-    return bool(token) and hmac.compare_digest(sent, f"Bearer {token}".encode())
-
-
-def may_scrape(request: Request, token: str) -> bool:
-    """Return whether the caller may read the metrics: with a token where one is set, from here, or signed in."""
-    return not token or has_token(request, token) or is_on_this_machine(request) or person_in(request) is not None
 
 
 async def facts_of(backend: BackendState, workers: Sequence[WorkerMeasures]) -> dict[str, float]:

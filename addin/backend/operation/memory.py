@@ -11,8 +11,7 @@ from typing import Any
 
 import anyio
 
-from addin.backend.operation.allocator import give_back, used_bytes
-from addin.backend.operation.metrics import memory_bytes
+from addin.backend.operation.allocator import give_back, memory_bytes, used_bytes
 from addin.backend.state import BackendState
 
 EVERY_S = 1.0

@@ -10,8 +10,7 @@ import os
 import re
 from collections import Counter as Counts
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from time import perf_counter
 
 import msgspec
@@ -21,7 +20,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from addin.backend.operation.service_watch import Learned
-from addin.protocol.joining import CALLS_A_TURN
+from addin.protocol.encoding import CALLS_A_TURN
 from udfs.engine import in_turns
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -187,10 +186,3 @@ def results(unusual: Iterable[bytes]) -> Counts[str]:
     errors = [part for part in unusual if part.startswith(UNUSUAL[0])]
     kinds = (_KIND.search(part) for part in errors)
     return Counts(kind[1].decode() if kind else "other" for kind in kinds)
-
-
-def memory_bytes() -> int:
-    """The memory that this process holds now; 0 where the system does not tell."""
-    with suppress(OSError, ValueError, IndexError):
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return 0

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from addin.backend.http import JsonResponse, away_response, is_on_this_machine
-from addin.backend.operation.facts import has_token
+from addin.backend.security import has_token
 from addin.backend.sign_in.cookies import SESSION_COOKIE, cookie_of
 from addin.backend.sign_in.person import Role
 from dataservice.ledger import LedgerAwayError

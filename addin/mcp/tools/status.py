@@ -132,12 +132,12 @@ async def _cost(calls: Sequence[PlannedCall], tools: dict[str, Tool], now: float
     """From how many to how many requests the calls would spend: they run on guesses of what is not known."""
     at_hand = Snapshot(client, None, now)
     guesses = [CostEstimator(at_hand, guess, now) for guess in Guess]
-    for foresight in guesses:
+    for estimator in guesses:
         runs = [Run(_bound(call, tools, now, client)) for call in calls]
-        await answer_runs(runs, foresight, now)
+        await answer_runs(runs, estimator, now)
         if not all(run.error is None or isinstance(run.error, UdfError | DataServiceError) for run in runs):
             return UNKNOWN
-    return spread(foresight.by_subject() for foresight in guesses)
+    return spread(estimator.by_subject() for estimator in guesses)
 
 
 def _bound(call: PlannedCall, tools: dict[str, Tool], now: float, client: AsyncClient) -> Any:

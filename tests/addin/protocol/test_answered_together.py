@@ -1,6 +1,7 @@
 """Calls that are answered together are answered as each alone, wherever their answers come from."""
 
 import asyncio
+import time
 from functools import cache
 
 import httpx
@@ -9,11 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from addin.protocol.batch import Batches
+from addin.protocol.consent import Consent
 from addin.protocol.limits import BatchLimits
 from addin.protocol.response_cache import ResponseCache
 from dataservice.client import AsyncClient
 from tests.udfs.parts.asking import KEY
 from udfs.engine.session import Session
+
+ANY_NUMBER = Consent(10**9, lambda: None, timer=time.monotonic)
+"""Any number of requests is sent without a question."""
 
 NOW = 1_788_000_000.0
 TEXTS = (
@@ -49,7 +54,9 @@ async def answered(batches_of_calls: list[list[bytes]]) -> list[list[dict[str, o
         "https://data.example", KEY, transport=httpx.MockTransport(answer), clock=lambda: NOW
     ) as client:
         session = Session(client, clock=lambda: NOW)
-        batches = Batches(session, ResponseCache(2**20), deadline_s=60, limits=BatchLimits(), clock=lambda: NOW)
+        batches = Batches(
+            session, ResponseCache(2**20), deadline_s=60, limits=BatchLimits(), consent=ANY_NUMBER, clock=lambda: NOW
+        )
         await batches.answer([b'["SIGNAL","a.b"]', b'["SIGNAL","no.such"]'])
         return [orjson.loads((await batches.answer(calls)).text) for calls in batches_of_calls]
 

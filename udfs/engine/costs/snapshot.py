@@ -41,7 +41,7 @@ class Snapshot:
         return self._last_known[resource]
 
     async def catalogue_check(self, names: int) -> CatalogueCheck:
-        """Return whether so many names are to be looked up in the catalogue first."""
+        """How so many names are to be tried, as far as is known now."""
         return await self._client.catalogue_check(names, waits=False)
 
     async def cost_of(self, resource: Resource[Any], *, shown_from: date | None = None) -> Cost:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from udfs.engine.batch import Batch, Reader
 from udfs.engine.run import Run
+from udfs.engine.scheduler import AT_A_TIME
 
 GATHER_S = 0.005
 """How long nobody comes before those who wait are answered: far less than a request takes, and enough for threads."""
@@ -21,9 +22,6 @@ MOST_PAUSES = 100
 MOST_LATE = 4
 """A wait that ends late, on a machine with much to do, shows little: others that are ready may not have had their turn.
 So many of these do not count."""
-
-FETCHED_AT_A_TIME = 64
-"""As in any batch."""
 
 
 class Gathering:
@@ -66,7 +64,7 @@ class _Together:
     """One batch of such calls, and who waits for each of them: its own follower."""
 
     def __init__(self, reader: Reader, now: float) -> None:
-        self.places = asyncio.Semaphore(FETCHED_AT_A_TIME)
+        self.places = asyncio.Semaphore(AT_A_TIME)
         self._batch = Batch(reader, now)
         self._batch.follower = self
         self._waiting: dict[int, asyncio.Future[None]] = {}

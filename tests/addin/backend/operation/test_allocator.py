@@ -7,7 +7,7 @@ import pytest
 
 PROGRAM = """
 from addin.backend.operation.allocator import share_arenas
-from addin.backend.operation.metrics import memory_bytes
+from addin.backend.operation.allocator import memory_bytes
 
 share_arenas()
 first = bytearray(24 * 2**20)
@@ -40,7 +40,7 @@ from types import SimpleNamespace
 
 from addin.backend.operation import memory
 from addin.backend.operation.allocator import share_arenas
-from addin.backend.operation.metrics import memory_bytes
+from addin.backend.operation.allocator import memory_bytes
 
 
 async def close_idle():

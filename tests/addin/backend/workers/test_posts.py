@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addin.backend.workers.posts import MOST_POSTS, SharedPosts
+from addin.backend.workers.posts import MOST_SHARED, SharedPosts
 from dataservice.stores import Entry, MemoryStore, ResilientStore
 
 
@@ -31,7 +31,7 @@ async def test_what_one_key_has_spent_is_not_told_to_another():
 
 async def test_only_the_newest_posts_are_known():
     first, second = processes()
-    for number in range(MOST_POSTS + 1):
+    for number in range(MOST_SHARED + 1):
         await first.tell("key", f"post-{number}", (), 1)
     assert await second.tell("key", "next", ["post-0"], 0) == 0
     assert await second.tell("key", "next", ["post-1"], 0) == 1

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from addin.protocol.deadline import WithinDeadline
+from addin.protocol.readers import WithinDeadline
 from dataservice.client import Answer, IndicesResource, Source
 from dataservice.errors import DeadlineExceededError, TierError
 

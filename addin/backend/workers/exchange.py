@@ -1,4 +1,7 @@
-"""What all workers of a port know together, so that whichever is asked gives the same status."""
+"""What the workers of a port ask each other, so that whichever is asked tells what all of them know.
+
+A user's yes or no to many requests is taken by whichever worker holds the question, and known to all.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,71 @@ import msgspec
 from addin.backend.operation.metrics import WorkerMeasures
 from addin.backend.state import BackendState
 from addin.backend.tenants import Tenant
-from addin.backend.workers.consent import take
-from addin.backend.workers.messages import ConsentOutcome, WorkerQuery, WorkerReport
-from addin.protocol.messages import ResourceReport
+from addin.protocol.messages import Question, ResourceReport
 from dataservice.client import ResourceState, State
 from udfs.errors import error_kind, reason
 from udfs.functions.status import label
+
+
+class WorkerQuery(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A worker's question to the others about the key that the store names `scope`, None without a key.
+
+    With `question`: the user's answer to it, should the other hold it; with `granted`: so many requests were allowed,
+    or declined; with `measure`: what the worker holds now. With none of them: what the other knows.
+    """
+
+    scope: str | None
+    question: int | None = None
+    granted: int | None = None
+    load: bool = False
+    measure: bool = False
+
+    def text(self) -> str:
+        """On one line."""
+        return msgspec.json.encode(self).decode()
+
+
+class WorkerReport(msgspec.Struct, frozen=True):
+    """A worker's report on one key: its resources, its requests for formulas so far, the question that is open."""
+
+    resources: list[ResourceReport]
+    requests_total: int
+    question: Question | None = None
+
+
+class ConsentOutcome(msgspec.Struct, frozen=True):
+    """For how many requests the answer was, where it was taken."""
+
+    requests: int | None
+
+
+async def answer_of_all(backend: BackendState, tenant: Tenant, number: int, *, yes: bool) -> bool:
+    """Take the user's answer to a question that this worker holds or another one; False if no one has it open."""
+    requests = tenant.consent.answer(number, yes=yes)
+    if backend.place is None:
+        if requests is not None:
+            await backend.keep_answer(tenant, requests, yes=yes)
+        return requests is not None
+    answer = WorkerQuery(tenant.scope, question=number, load=yes)
+    if requests is None:
+        told = await backend.place.ask_others(answer.text())
+        taken = (msgspec.json.decode(each, type=ConsentOutcome).requests for each in told)
+        requests = next((each for each in taken if each is not None), None)
+        if requests is None:
+            return False
+    tenant.consent.learn(requests, yes=yes)
+    await backend.keep_answer(tenant, requests, yes=yes)
+    await backend.place.ask_others(WorkerQuery(tenant.scope, granted=requests, load=yes).text())
+    return True
+
+
+def take(tenant: Tenant, asked: WorkerQuery) -> ConsentOutcome:
+    """Take an answer that came to another worker."""
+    if asked.question is not None:
+        return ConsentOutcome(tenant.consent.answer(asked.question, yes=asked.load))
+    if asked.granted is not None:
+        tenant.consent.learn(asked.granted, yes=asked.load)
+    return ConsentOutcome(asked.granted)
 
 
 @asynccontextmanager

@@ -1,10 +1,10 @@
 """How far loading is, and how long the rest takes."""
 
-from addin.protocol.pace import LOOK_BACK_S, Pace
+from addin.protocol.load_progress import LOOK_BACK_S, LoadProgress
 
 
 def paced(seconds, a_second, of=1_000):
-    pace = Pace()
+    pace = LoadProgress()
     pace.begin(of, 0.0)
     for now in range(1, seconds + 1):
         for _ in range(a_second):
@@ -19,7 +19,7 @@ def test_the_rest_takes_as_long_as_the_last_seconds_suggest():
 
 
 def test_what_came_at_once_from_a_cache_is_soon_no_measure():
-    pace = Pace()
+    pace = LoadProgress()
     pace.begin(1_000, 0.0)
     for _ in range(500):
         pace.end()
@@ -31,7 +31,7 @@ def test_what_came_at_once_from_a_cache_is_soon_no_measure():
 
 
 def test_nothing_is_told_before_anything_can_be_known():
-    pace = Pace()
+    pace = LoadProgress()
     pace.begin(1_000, 0.0)
     assert pace.left_s(5.0) is None
 

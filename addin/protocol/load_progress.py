@@ -12,7 +12,7 @@ LEAST = 10
 """Over less time, or of fewer that are done, no rate is told."""
 
 
-class Pace:
+class LoadProgress:
     """Counts what has begun and what is done; starts again when something begins after all is done."""
 
     def __init__(self) -> None:

@@ -1,18 +1,20 @@
-"""A reader with a deadline: what has not arrived by then is answered with the last known value.
+"""What a host puts before the client: a deadline for all reads of a batch, and the consent to what they spend.
 
-The deadline of a load counts only the time in which the service answered nothing.
+What has not arrived in time, or may not be fetched, is answered with the last known value. Where cells load, the
+deadline counts only the time in which the service answered nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from addin.protocol.pending_batch import PendingBatch
 from dataservice.client import Answer, CatalogueCheck, Meter, Miss, Resource
-from dataservice.errors import DeadlineExceededError, UnavailableError
+from dataservice.errors import DataServiceError, DeadlineExceededError, UnavailableError
 from dataservice.fair_timeout import FairTimeout
 from udfs.engine import Reader
 
@@ -26,7 +28,7 @@ STORE_GRACE_S = 3.0
 """Stores are looked into for last known values up to so long after the deadline: about ten thousand of them."""
 
 
-class Progress:
+class LastAnswered:
     """The moment at which the service last answered anything."""
 
     def __init__(self) -> None:
@@ -47,7 +49,7 @@ class WithinDeadline:
         deadline_s: float,
         timer: Callable[[], float] | None = None,
         late: Meter | None = None,
-        progress: Progress | None = None,
+        progress: LastAnswered | None = None,
     ) -> None:
         self._reader = reader
         self.peek = reader.peek
@@ -62,7 +64,7 @@ class WithinDeadline:
         return await self._reader.last_known(resource)
 
     async def catalogue_check(self, names: int) -> CatalogueCheck:
-        """Return whether so many names are to be looked up in the catalogue first."""
+        """How so many names are to be tried: as the reader behind says."""
         return await self._reader.catalogue_check(names)
 
     async def read(
@@ -85,10 +87,9 @@ class WithinDeadline:
                 raise
             self._goes_on(reading, meter)
         late = DeadlineExceededError(f"no answer within {self._deadline_s:g} s")
-        known = self._reader.peek(resource, max_age_s=math.inf) or await self._known_late(resource, known_miss, left_s)
-        if known is None:
-            raise late
-        return known.stale(late)
+        if left_s <= -STORE_GRACE_S:  # the deadline has long passed: no store is looked into, so that all cells end
+            known_miss = known_miss or Miss(None)
+        return await _last_known(self._reader, resource, known_miss, late)
 
     def _goes_on(self, reading: asyncio.Future[Answer[Any]], meter: Meter) -> None:
         reading.add_done_callback(_retrieve_failure)
@@ -109,11 +110,79 @@ class WithinDeadline:
             self._progress.at = self._timer()
         return reading.done()
 
-    async def _known_late(self, resource: Resource[T], known_miss: Miss[T] | None, left_s: float) -> Answer[T] | None:
-        """The last known answer; once the deadline has long passed no store is looked into, so that all cells end."""
-        if known_miss is not None:
-            return known_miss.last_known
-        return await self._reader.last_known(resource) if left_s > -STORE_GRACE_S else None
+
+class GuardedReader:
+    """Reads through another reader what a batch may fetch, and counts what that spends as soon as it is known.
+
+    What may not be fetched is answered with the last known value.
+    """
+
+    def __init__(self, reader: WithinDeadline, batch: PendingBatch) -> None:
+        self._reader = reader
+        self._batch = batch
+        self.peek = reader.peek
+        self.last_known = reader.last_known
+
+    async def gate(self, resources: Sequence[Resource[Any]]) -> None:
+        """Find out whether what is to be fetched next may be fetched."""
+        if (first := self._batch.first_to_find_out(resources)) is not None:
+            with suppress(DataServiceError):  # whoever reads it is told
+                await self._counted(first)
+        self._batch.ask_for(resources)
+
+    async def catalogue_check(self, names: int) -> CatalogueCheck:
+        """How so many names are to be tried: as they are where nothing may be fetched."""
+        return CatalogueCheck.NONE if self._batch.refused else await self._reader.catalogue_check(names)
+
+    async def read(
+        self,
+        resource: Resource[T],
+        *,
+        known_miss: Miss[T] | None = None,
+        meter: Meter | None = None,
+    ) -> Answer[T]:
+        """The answer; `UnconfirmedError` where nothing may be fetched and nothing is known."""
+        if self._batch.refused is None:
+            await self._batch.begin(resource)
+        if self._batch.refused is not None:
+            return await _last_known(self._reader, resource, known_miss, self._batch.refused.afresh())
+        return await self._counted(resource, known_miss=known_miss, meter=meter)
+
+    async def _counted(
+        self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None
+    ) -> Answer[T]:
+        spent = Meter(self._batch.bound)
+        try:
+            return await self._reader.read(resource, known_miss=known_miss, meter=spent)
+        finally:
+            requests = spent.take()
+            self._batch.end(resource, requests)
+            if meter is not None:
+                meter.add(requests)
+
+
+def guarded(
+    client: Reader,
+    batch: PendingBatch,
+    *,
+    deadline_s: float,
+    late: Meter | None = None,
+    progress: LastAnswered | None = None,
+) -> GuardedReader:
+    """A reader that answers `batch` within its deadline and the consent; the rest as for `WithinDeadline`."""
+    return GuardedReader(WithinDeadline(client, deadline_s=deadline_s, late=late, progress=progress), batch)
+
+
+async def _last_known(
+    reader: Reader, resource: Resource[T], known_miss: Miss[T] | None, because: DataServiceError
+) -> Answer[T]:
+    """The last known answer, marked with why there is no fresh one; raises that where nothing is known."""
+    known = reader.peek(resource, max_age_s=math.inf) or (
+        known_miss.last_known if known_miss else await reader.last_known(resource)
+    )
+    if known is None:
+        raise because
+    return known.stale(because)
 
 
 async def _ended(reading: asyncio.Future[Any], left_s: float) -> None:

@@ -2,7 +2,7 @@
 
 from itertools import permutations
 
-from addin.backend.workers.status import merged
+from addin.backend.workers.exchange import merged
 from addin.protocol.messages import ResourceReport
 
 

@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addin.protocol.told import ToldPosts
+from addin.backend.workers.posts import ToldPosts
 
 
 def test_the_repeat_of_a_lost_post_is_told_what_the_lost_answer_said():
