@@ -8,6 +8,7 @@ import pytest
 
 from docs.generate.house.picture import CARDS, PICTURE, WITH_CARD, house, room_of
 from docs.generate.imports import reach, without_detours
+from tests.docs.pages import PROJECT, pages
 from tests.project.files import files_ending, imported_modules
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -106,3 +107,24 @@ def test_folders_that_import_each_other_in_a_circle_cannot_be_drawn():
 def test_a_folder_that_nobody_described_is_an_error():
     with pytest.raises(ValueError, match="what lives in addin/attic"):
         room_of("addin/attic")
+
+
+PATH = re.compile(r"(?<![\w/])(?:addin|udfs|dataservice|tests|docs)/[\w/.-]*\w/?")
+
+
+def test_the_files_that_the_page_of_the_house_names_are_there():
+    page = pages()["docs/architecture.md"]
+    assert [path for path in PATH.findall(page) if not (PROJECT / path).exists()] == []
+
+
+def test_each_step_to_add_something_begins_with_its_file_and_names_what_stands_in_it():
+    part = pages()["docs/architecture.md"].partition("{ #where }")[2].partition("{ #imports }")[0]
+    steps = re.findall(r"^\d+\. (.*?)(?=^\d+\. |^$)", part, re.MULTILINE | re.DOTALL)
+    assert [step for step in steps if not re.match(r"`[\w/.-]+\.(py|md|js|yaml|json|toml)`: ", step)] == []
+    missing = []
+    for step in steps:
+        code = re.findall(r"`([^`]+)`", step)
+        texts = [(PROJECT / name).read_text(encoding="utf-8") for name in code if (PROJECT / name).is_file()]
+        names = [name for name in code if re.fullmatch(r"[A-Za-z_]\w+", name)]
+        missing += [(name, step) for name in names if not any(re.search(rf"\b{name}", text) for text in texts)]
+    assert missing == []
