@@ -136,13 +136,13 @@ async def _loaded(request: Request, tenant: Tenant, calls: Sequence[bytes], wher
     """
     backend, account = BackendState.of(request), account_of(request)
     has_room = partial(backend.has_room_to_load, tenant, account)
-    answering = asyncio.ensure_future(tenant.loads.answer(calls, where, has_room))
+    answering = asyncio.ensure_future(tenant.pending.answer(calls, where, has_room))
     leaving = asyncio.ensure_future(_left(request))
     try:
         with backend.metrics.batch():
             await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if not answering.done():
-                tenant.loads.drop(calls)
+                tenant.pending.drop(calls)
             return await answering
     finally:
         leaving.cancel()
@@ -165,7 +165,7 @@ async def drop_calls(request: Request) -> Response:
     """POST /functions/drop: fetch nothing more for these calls, which were pending."""
     backend = BackendState.of(request)
     async with admitted_batch(request, backend) as (tenant, calls):
-        tenant.loads.drop(calls)
+        tenant.pending.drop(calls)
         return JsonResponse({"ok": True})
 
 

@@ -203,9 +203,9 @@ class BackendState:
         """
         if not held_bytes:
             return True
-        most, own = self.memory.capacity, tenant.loads.held_bytes
+        most, own = self.memory.capacity, tenant.pending.held_bytes
         if not self.trusts(tenant):
-            waiting = sum(each.loads.held_bytes for each in self._users.unproven)
+            waiting = sum(each.pending.held_bytes for each in self._users.unproven)
             return waiting + held_bytes <= most // UNPROVEN_PART
         waiting, of_each = self.loads_bytes, most // (PAYER_PART if self.settings.per_user_keys else 1)
         own += self.memory.held_beside(account)
@@ -215,7 +215,7 @@ class BackendState:
     @property
     def loads_bytes(self) -> int:
         """Return what calls that are pending hold."""
-        return sum(each.loads.held_bytes for each in (self.own, *self._users))
+        return sum(each.pending.held_bytes for each in (self.own, *self._users))
 
     async def close_idle(self) -> None:
         """Close the tenants that nobody has used for a while."""

@@ -92,7 +92,7 @@ class Tenant:
         self.consent = consent_for(client, settings, since=since)
         deadline_s, limits = settings.deadline_s + DEADLINE_MARGIN_S, settings.batch_limits
         self.batches = Batches(self.session, self.cache, deadline_s=deadline_s, limits=limits, consent=self.consent)
-        self.loads = PendingBatches(
+        self.pending = PendingBatches(
             self.session, self.cache, self.consent, deadline_s=deadline_s, late=self.batches.late, limits=limits
         )
         self.told = ToldPosts()
@@ -176,7 +176,7 @@ class Tenant:
 
     def _forget(self) -> None:
         self.batches.forget()
-        self.loads.forget()
+        self.pending.forget()
         self.consent.reset()
 
     def count_spent(self) -> None:
@@ -187,7 +187,7 @@ class Tenant:
 
     async def aclose(self) -> None:
         """End what is under way."""
-        await self.loads.aclose()
+        await self.pending.aclose()
         self.count_spent()
         await self.client.aclose()
 

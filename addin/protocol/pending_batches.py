@@ -98,7 +98,7 @@ class PendingBatches:
         self._timer = timer
         self._wanted: dict[bytes, PendingCall] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._answered = LastAnswered()
+        self._last_answered = LastAnswered()
         self._places = asyncio.Semaphore(FETCHED_AT_A_TIME)
         self._progress = LoadProgress()
         self._held_bytes = 0
@@ -280,8 +280,8 @@ class PendingBatches:
                     valid.append((text, call, each))
         evaluation = Evaluation(valid, self._places, self._settled, clock=self._clock, timer=self._timer)
         calls = [call for _, call, _ in valid]
-        client, progress = self._session.client, self._answered
-        reader = guarded(client, batch, deadline_s=self._deadline_s, late=self._late, progress=progress)
+        client, answered = self._session.client, self._last_answered
+        reader = guarded(client, batch, deadline_s=self._deadline_s, late=self._late, last_answered=answered)
         await self._session.follow(calls, evaluation, reader=reader, gate=reader.gate)
 
     def _settled(self, text: bytes, wanted: PendingCall) -> None:

@@ -38,8 +38,8 @@ class LastAnswered:
 class WithinDeadline:
     """Reads through another reader for at most `deadline_s` seconds in all, over any number of rounds.
 
-    With `progress`, for at most so many seconds in which no read got an answer. `late` counts the requests that reads
-    spend after their batch has ended.
+    With `last_answered`, for at most so many seconds in which no read got an answer. `late` counts the requests that
+    reads spend after their batch has ended.
     """
 
     def __init__(
@@ -49,13 +49,13 @@ class WithinDeadline:
         deadline_s: float,
         timer: Callable[[], float] | None = None,
         late: Meter | None = None,
-        progress: LastAnswered | None = None,
+        last_answered: LastAnswered | None = None,
     ) -> None:
         self._reader = reader
         self.peek = reader.peek
         self._timer = timer or asyncio.get_running_loop().time
         self._began = self._timer()
-        self._progress = progress
+        self._last_answered = last_answered
         self._deadline_s = deadline_s
         self._late = Meter() if late is None else late
 
@@ -96,18 +96,18 @@ class WithinDeadline:
         meter.pass_to(self._late)
 
     def _left_s(self) -> float:
-        since = self._began if self._progress is None else max(self._began, self._progress.at)
+        since = self._began if self._last_answered is None else max(self._began, self._last_answered.at)
         return since + self._deadline_s - self._timer()
 
     async def _is_done(self, reading: asyncio.Future[Answer[T]], left_s: float) -> bool:
         """Return whether the read ends in time, which others that get answers prolong."""
         await _ended(reading, left_s)
-        if self._progress is None:
+        if self._last_answered is None:
             return reading.done()
         while not reading.done() and (left_s := self._left_s()) > 0:
             await _ended(reading, left_s)
         if reading.done() and _is_answered(reading):
-            self._progress.at = self._timer()
+            self._last_answered.at = self._timer()
         return reading.done()
 
 
@@ -167,10 +167,10 @@ def guarded(
     *,
     deadline_s: float,
     late: Meter | None = None,
-    progress: LastAnswered | None = None,
+    last_answered: LastAnswered | None = None,
 ) -> GuardedReader:
     """A reader that answers `batch` within its deadline and the consent; the rest as for `WithinDeadline`."""
-    return GuardedReader(WithinDeadline(client, deadline_s=deadline_s, late=late, progress=progress), batch)
+    return GuardedReader(WithinDeadline(client, deadline_s=deadline_s, late=late, last_answered=last_answered), batch)
 
 
 async def _last_known(
