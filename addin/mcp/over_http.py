@@ -79,7 +79,7 @@ def http_app(settings: Settings, token: str) -> Starlette:
     """
     keys = key_store(settings)
     backend = BackendState(settings, keys, find_key(keys))
-    server = make_server(_runner_of)
+    server = make_server(_runner_of, tells=_note_told)
     app = server.streamable_http_app(
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=False
@@ -113,6 +113,10 @@ def http_app(settings: Settings, token: str) -> Starlette:
 
 def _runner_of(context: Context) -> ToolRunner:
     return cast("ToolRunner", cast("Request", context.request).scope["state"]["runner"])
+
+
+def _note_told(context: Context, requests: int) -> None:
+    cast("Request", context.request).scope["state"]["told"] = requests
 
 
 class Callers:
@@ -155,14 +159,31 @@ class Callers:
                 await account.grow_in_turn(min(WORK_BYTES, account.most // CALLS_AT_LEAST))
                 if await request.is_disconnected():
                     raise ClientDisconnect  # while there was no room for it
-                scope["state"]["runner"] = self._runner(tenant)
-                await self._app(scope, _again(body, receive), send)
+                await self._answer(self._runner(tenant), request, _again(body, receive), send)
         except ClientDisconnect:
             return  # the caller has gone, and is no failure to log
         except HTTPException as refusal:
             answer = JsonResponse({"error": refusal.detail}, refusal.status_code)
             answer.headers.update(refusal.headers or {})
             await answer(scope, receive, send)
+
+    async def _answer(self, runner: ToolRunner, request: Request, receive: Receive, send: Send) -> None:
+        """Answer a call; if its caller leaves before the answer, the next one is told what it spent."""
+        request.scope["state"]["runner"] = runner
+        is_sent = False
+
+        async def sending(message: Message) -> None:
+            nonlocal is_sent
+            is_last = message["type"] == "http.response.body" and not message.get("more_body", False)
+            has_left = is_last and await request.is_disconnected()  # not after it: then everybody has
+            await send(message)
+            is_sent = is_last and not has_left
+
+        try:
+            await self._app(request.scope, receive, sending)
+        finally:
+            if not is_sent:
+                runner.not_told(request.scope["state"].get("told", 0))
 
     def _key(self, authorization: str) -> str | None:
         """The key that a caller brings, None for this account's own; raises `HTTPException` 401 for anybody else."""

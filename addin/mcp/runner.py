@@ -34,7 +34,11 @@ RAISE = f"ask for less, or raise {MAX_REQUESTS}"
 
 
 class ToolFailure(Exception):  # noqa: N818 - what the protocol calls it: the tool's own failure, for the model to read
-    """A tool has no result to give; the message says why and what to do."""
+    """A tool has no result to give; the message says why and what to do, and tells so many `requests`."""
+
+    def __init__(self, message: str, requests: int = 0) -> None:
+        super().__init__(message)
+        self.requests = requests
 
 
 class ToolRunner:
@@ -56,8 +60,15 @@ class ToolRunner:
         self._untold = Meter()
         """What failed or late calls have spent: told with the next result."""
 
+    def not_told(self, requests: int) -> None:
+        """Count requests whose answer reached nobody, because its caller has left: the next result tells them."""
+        self._untold.add(requests)
+
     async def answer(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The structured result of a call; raises `ToolFailure` with a text that a model can act on."""
+        """The structured result of a call; raises `ToolFailure` with a text that a model can act on.
+
+        Whoever cannot pass it on gives the requests that it tells to `not_told`.
+        """
         now = self._clock()
         arguments, bound, how = dict(arguments), None, how_to_allow(self._settings)
         try:
@@ -70,10 +81,14 @@ class ToolRunner:
         if not tool.sends_nothing:
             await self._read(run, PendingBatch(self._consent(bound), how, bound), now)
         if run.error is not None:
-            raise ToolFailure(self._failure(run, run.error, tool)) from None
+            raise self._failure(run, run.error, tool) from None
         result: dict[str, Any] = {}
-        async for (ended,) in in_turns([run]):  # thousands of rows take a turn of their own
-            result = self._result(ended, tool)
+        try:
+            async for (ended,) in in_turns([run]):  # thousands of rows take a turn of their own
+                result = self._result(ended, tool)
+        except asyncio.CancelledError:
+            self.not_told(result.get("requests", run.requests))
+            raise
         return result
 
     async def catalogue(self) -> Catalogue:
@@ -107,14 +122,15 @@ class ToolRunner:
         bounded = msgspec.structs.replace(self._settings, ask_above=most)
         return consent_for(self._client, bounded, since=self._since, clock=self._clock)
 
-    def _failure(self, run: Run, error: BaseException, tool: Tool) -> str:
+    def _failure(self, run: Run, error: BaseException, tool: Tool) -> ToolFailure:
         """Return why a call failed, what it spent, and what is left."""
         advice = f"; {RAISE}" if isinstance(error, BoundReachedError) else ""
         text = _in_one_line(error_cell(error, tool.name).message) + advice
         quota, spent = self._client.quota_now, run.requests + self._untold.take()
         told = f"; {spent:,} {'request' if spent == 1 else 'requests'} spent" if spent else ""
         tells_left = quota is not None and (spent or not isinstance(error, UdfError))
-        return text + told + (f"; {quota.remaining:,} requests left this month" if quota and tells_left else "")
+        left = f"; {quota.remaining:,} requests left this month" if quota and tells_left else ""
+        return ToolFailure(text + told + left, spent)
 
     def _result(self, run: Run, tool: Tool) -> dict[str, Any]:
         found: Found = run.result

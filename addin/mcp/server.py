@@ -76,15 +76,22 @@ async def _opens_nothing(_: Server[Any]) -> AsyncIterator[None]:
 
 
 def make_server(
-    runner_of: RunnerOf, lifespan: Callable[[Server[Any]], AbstractAsyncContextManager[Any]] = _opens_nothing
+    runner_of: RunnerOf,
+    lifespan: Callable[[Server[Any]], AbstractAsyncContextManager[Any]] = _opens_nothing,
+    tells: Callable[[Context, int], None] = lambda _context, _requests: None,
 ) -> Server[Any]:
-    """The server of all tools, prompts and resources; `lifespan` opens what it is connected to, and closes it."""
+    """The server of all tools, prompts and resources; `lifespan` opens what it is connected to, and closes it.
+
+    `tells` learns how many requests the answer to a call tells, before the answer is sent.
+    """
 
     async def list_tools(_: Context, __: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        return await _called(runner_of(context), params.name, params.arguments or {})
+        called, told = await _called(runner_of(context), params.name, params.arguments or {})
+        tells(context, told)
+        return called
 
     async def list_prompts(_: Context, __: Any) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[_described_prompt(prompt) for prompt in PROMPTS])
@@ -165,19 +172,24 @@ def _described(tool: Tool) -> types.Tool:
     )
 
 
-async def _called(runner: ToolRunner, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
-    """The result of a call; what goes wrong is a result too, for the model to read."""
+async def _called(runner: ToolRunner, name: str, arguments: dict[str, Any]) -> tuple[types.CallToolResult, int]:
+    """The result of a call, and how many requests it tells; what goes wrong is a result too, for the model to read."""
     if name not in _TOOLS:
         raise MCPError(types.INVALID_PARAMS, f"there is no tool '{name[:60]}'; there are {', '.join(_TOOLS)}")
     try:
         result = await runner.answer(_TOOLS[name], arguments)
     except ToolFailure as failure:
-        return types.CallToolResult(content=[types.TextContent(text=str(failure))], is_error=True)
-    await next_turn()  # of thousands of rows each of these steps takes a thousandth of a second or two
-    text = orjson.dumps(result).decode()
-    told = types.CallToolResult(content=[types.TextContent(text=text)], structured_content=result)
-    await next_turn()
-    return told
+        return types.CallToolResult(content=[types.TextContent(text=str(failure))], is_error=True), failure.requests
+    told: int = result["requests"]
+    try:
+        await next_turn()  # of thousands of rows each of these steps takes a thousandth of a second or two
+        text = orjson.dumps(result).decode()
+        called = types.CallToolResult(content=[types.TextContent(text=text)], structured_content=result)
+        await next_turn()
+    except asyncio.CancelledError:
+        runner.not_told(told)
+        raise
+    return called, told
 
 
 def _described_prompt(prompt: Prompt) -> types.Prompt:

@@ -1,9 +1,11 @@
 """The real command over HTTP on this machine: the same tools, for callers who prove who they are, and no others."""
 
+import asyncio
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 
+import anyio.lowlevel
 import httpx
 import httpx2
 import pytest
@@ -113,6 +115,27 @@ def test_who_cannot_read_the_token_spends_nothing(address, real_service, sent):
         assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
         assert "Authorization: Bearer" in refused.json()["error"]
     assert real_service.running.requests == []
+
+
+async def test_what_a_call_spent_whose_caller_left_before_the_answer_is_told_with_the_next(
+    address, token, real_service
+):
+    service = real_service.running
+    service.latency_s = 0.3
+    for slug in ("us-cpi", "no.such"):
+        call = {**CALL, "params": {"name": "get_signal", "arguments": {"slug": slug}}}
+        async with httpx.AsyncClient(headers=proof(token)) as http:
+            asked = service.request_count
+            leaving = asyncio.create_task(http.post(address, json=call))
+            while service.request_count == asked:
+                await anyio.lowlevel.checkpoint()
+            leaving.cancel()
+    service.latency_s = 0.0
+    told = 0
+    async with client_at(address, token) as client:
+        while told < service.request_count:  # the calls that were left go on meanwhile
+            told += (await result_of(client, "get_signal", slug="us-cpi"))["requests"]
+    assert told == service.request_count >= 2
 
 
 async def test_where_each_user_has_a_key_callers_share_neither_quota_nor_answers(real_service, tmp_path):

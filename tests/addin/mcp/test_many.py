@@ -2,15 +2,19 @@
 
 import asyncio
 import shutil
+import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import anyio.lowlevel
 import pytest
+from mcp_types import CallToolRequestParams
 
-from addin.mcp.runner import ToolFailure
+from addin.mcp.runner import ToolFailure, ToolRunner
+from addin.mcp.server import make_server
 from addin.mcp.texts import seen
 from addin.mcp.tools import TOOLS
+from dataservice.client import AsyncClient
 from dataservice.server import Store, running
 from tests.addin.mcp.test_tools import runner
 from tests.embedded import EmbeddedService
@@ -91,6 +95,30 @@ async def test_what_failed_and_cancelled_calls_spent_is_told(service):
         service.running.latency_s = 0
         found = await agent.ask("get_signal", slug="us-cpi")
         assert found["requests"] == service.running.request_count - counted == 2
+
+
+@pytest.mark.parametrize("look", [2, 3])
+async def test_what_a_call_spent_is_told_though_it_is_cancelled_as_its_result_is_made(service, look):
+    looks = 0
+
+    def clock():
+        nonlocal looks
+        looks += 1
+        if looks == look:
+            asyncio.current_task().cancel()
+        return time.time()
+
+    async with AsyncClient(service.url, service.key) as client:
+        agent = ToolRunner(client, deadline_s=20.0, clock=clock)
+        call = make_server(lambda _: agent).get_request_handler("tools/call").handler
+
+        def asked(slug):
+            return call(None, CallToolRequestParams(name="get_signal", arguments={"slug": slug}))
+
+        (cancelled,) = await asyncio.gather(asked("us-10y"), return_exceptions=True)
+        found = (await asked("us-cpi")).structured_content
+    assert isinstance(cancelled, asyncio.CancelledError)
+    assert found["requests"] == service.running.request_count
 
 
 async def test_narrow_questions_side_by_side_are_answered_from_one_wide_answer(service):
