@@ -11,13 +11,15 @@ from itertools import count
 class PriorityLimiter:
     """Lets at most `places` callers pass at a time; lower `priority` passes first.
 
-    `chance` (uniform in [0, 1)) decides among equals that wait, in the place of their arrival.
+    `chance` (uniform in [0, 1)) decides among equals that wait, in the place of their arrival. Those that wait pass
+    when `together` places are free, so that what they do next shares one step; who goes before all of them, at once.
     """
 
-    def __init__(self, places: int, *, chance: Callable[[], float] | None = None) -> None:
+    def __init__(self, places: int, *, chance: Callable[[], float] | None = None, together: int = 1) -> None:
         self.arrive = count().__next__
         """The number of an arrival: who comes again with it keeps the turn."""
         self._chance = chance or (lambda: 0.0)
+        self._together = together
         self.under_way = 0
         """How many hold a place now."""
         self.waiting = 0
@@ -34,7 +36,7 @@ class PriorityLimiter:
 
     async def enter(self, priority: int = 0, arrival: int | None = None) -> None:
         """Wait for a place and take it; whoever has one leaves it again. Without an `arrival` it is a new one."""
-        if self.under_way < self.places:
+        if self.under_way < self.places and (not self._queue or priority < self._queue[0][0]):
             self.under_way += 1
             return
         place = asyncio.get_running_loop().create_future()
@@ -53,7 +55,7 @@ class PriorityLimiter:
     def leave(self) -> None:
         """Hand the place on."""
         self.under_way -= 1
-        if self._queue:
+        if self._queue and self.places - self.under_way >= self._together:
             self._let_pass()
 
     def _let_pass(self) -> None:

@@ -33,6 +33,9 @@ LEASES_A_PLACE = 2
 """For each request that may be under way: answers that this process fetches, or waits for while another one does.
 The more each process takes for itself, the less is left for the others to share; and what waits here asks no store."""
 
+LEASES_TOGETHER = 4
+"""A quarter of them is taken at a time: the store grants all of these in one step, and no place for a request waits."""
+
 LEASE_S = 8.0
 """How long a process that died holds the others back; a holder that is slower without renewing is bypassed."""
 
@@ -115,7 +118,8 @@ class FetchLock:
         chance: Callable[[], float],
     ) -> None:
         # In another order than other processes: so each of them fetches a part of what all of them need.
-        self._places = PriorityLimiter(LEASES_A_PLACE * most, chance=chance)
+        places = LEASES_A_PLACE * most
+        self._places = PriorityLimiter(places, chance=chance, together=1 + places // LEASES_TOGETHER)
         self._cache = cache
         self._store = store
         self._clock = clock

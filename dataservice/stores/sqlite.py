@@ -110,7 +110,7 @@ class SqliteStore:
 
     async def get(self, name: str) -> Entry | None:
         """The entry kept as `name`."""
-        row = await self._first_row("SELECT payload, fetched_at FROM entries WHERE name = ?", (name,))
+        row = await self._queue.run(lambda db: db.execute(sql.GET, (name,)).fetchone())
         return None if row is None else Entry(checked(row[0], name, row[1]), row[1])
 
     async def put(self, name: str, entry: Entry, *, ending: str = "") -> None:
@@ -179,10 +179,9 @@ class SqliteStore:
 
     async def add(self, counter: str, amount: int) -> int:
         """The value of `counter` after adding `amount`."""
-        if amount == 0:
-            row = await self._first_row("SELECT value FROM counters WHERE name = ?", (counter,))
-            return 0 if row is None else int(row[0])
-        return int((await self._first_row(sql.ADD, (counter, amount)))[0])
+        statement, given = (sql.ADD, (counter, amount)) if amount else (sql.COUNT, (counter,))
+        row = await self._queue.run(lambda db: db.execute(statement, given).fetchone())
+        return 0 if row is None else int(row[0])
 
     async def parts(self, log: str, after: int = 0) -> Log:
         """The parts of a log behind the one numbered `after`; all, if that one is no longer there."""
@@ -291,9 +290,6 @@ class SqliteStore:
                 excess -= nbytes
                 if excess <= 0:
                     break
-
-    def _first_row(self, statement: str, values: Any) -> asyncio.Future[Any]:
-        return self._queue.run(lambda db: db.execute(statement, values).fetchone())
 
     def _row_count(self, statement: str, values: Any) -> asyncio.Future[int]:
         return self._queue.run(lambda db: db.execute(statement, values).rowcount)

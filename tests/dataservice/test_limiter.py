@@ -97,6 +97,27 @@ async def test_a_gate_made_smaller_lets_those_inside_end_and_made_wider_lets_mor
     assert gate.under_way == 0
 
 
+async def test_those_that_wait_pass_together_and_who_goes_before_them_all_at_once():
+    gate = PriorityLimiter(4, together=2)
+    for _ in range(4):
+        await gate.enter(1)
+    waiting = [asyncio.create_task(gate.enter(1)) for _ in range(3)]
+    await turns()
+    gate.leave()
+    await turns()
+    assert (gate.waiting, gate.under_way) == (3, 3)
+    await gate.enter(0)
+    gate.leave()
+    gate.leave()
+    await turns()
+    assert (gate.waiting, gate.under_way) == (1, 4)
+    for _ in range(2):
+        gate.leave()
+    await turns()
+    assert (gate.waiting, gate.under_way) == (0, 3)
+    await asyncio.gather(*waiting)
+
+
 def test_a_gate_without_places_is_refused():
     with pytest.raises(ValueError, match="at least one place"):
         PriorityLimiter(0)

@@ -265,12 +265,12 @@ def _is_over(connection: aiohttp.connector.Connection) -> bool:
         return False
 
 
+@dataclass(slots=True, eq=False)
 class _Body(httpx.AsyncByteStream):
     """The body of an answer as it arrives."""
 
-    def __init__(self, content: aiohttp.StreamReader, connection: aiohttp.connector.Connection) -> None:
-        self._content = content
-        self._connection = connection
+    _content: aiohttp.StreamReader
+    _connection: aiohttp.connector.Connection
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while part := await self.more():

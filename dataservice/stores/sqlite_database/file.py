@@ -216,7 +216,7 @@ GATHER_S, LONGEST_GATHER_S = 0.0015, 0.02
 """For so long more work is awaited after several pieces came together, and again while more comes, so long in all: a
 transaction and the change of threads cost more than most of it. What comes alone is done at once."""
 
-ENOUGH = 32
+ENOUGH = 64
 """For so many pieces nothing more is awaited: each costs little of the transaction by then."""
 
 AT_ONCE = 256

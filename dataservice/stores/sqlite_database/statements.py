@@ -63,6 +63,7 @@ RELEASE = "DELETE FROM leases WHERE name = ? AND owner = ?"
 
 REPLACE = "UPDATE entries SET fetched_at = :new, payload = :payload WHERE name = :name AND fetched_at = :old"
 INSERT = "INSERT OR IGNORE INTO entries VALUES (:name, :new, :payload)"
+GET = "SELECT payload, fetched_at FROM entries WHERE name = ?"
 FETCHED_AT = "SELECT fetched_at FROM entries WHERE name = ?"
 
 PUT = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)"
@@ -73,6 +74,8 @@ ENTRIES = f"SELECT name, {SIZE} FROM entries WHERE substr(name, 1, ?) = ? ORDER 
 ADD = """
 INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value RETURNING value
 """
+
+COUNT = "SELECT value FROM counters WHERE name = ?"
 
 PRUNE = """
 DELETE FROM entries WHERE rowid IN (SELECT rowid FROM (
