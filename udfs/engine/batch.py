@@ -51,7 +51,7 @@ class Batch:
         self._now = now
         self._gate = gate
         self.follower: ResultSink | None = None
-        self._askers = WaitIndex((), ())
+        self._waiting_for = WaitIndex((), ())
         self._learned: dict[Question, Resolved] = {}
         self._misses: dict[Resource[Any], Miss[Any]] = {}
         """What no cache holds a fresh answer to: looked up once, and then read without another look."""
@@ -89,7 +89,7 @@ class Batch:
                 missing = self._missing(asking)
             undecided = [question for question in missing if question.instead_of is not None]
             if undecided or self.follower is not None:
-                self._askers = WaitIndex(asking, missing)
+                self._waiting_for = WaitIndex(asking, missing)
             for part in await in_order([question for question in missing if question.instead_of is None]):
                 await side_by_side(self._ask, part)
             if undecided:
@@ -130,12 +130,12 @@ class Batch:
             self._learn(question, await self._reply(question))
         else:
             async with self.follower.places:
-                if not any(self.follower.wants(run.whole) for run in self._askers.of(question)):
+                if not any(self.follower.wants(run.whole) for run in self._waiting_for.of(question)):
                     return
                 self._learn(question, await self._reply(question))
         if self.follower is None:
             return
-        async for run in yielding(self._askers.replied(question)):
+        async for run in yielding(self._waiting_for.replied(question)):
             self._take_turn(run)
             while run.questions is PAUSE:
                 await next_turn()
@@ -247,15 +247,15 @@ class Batch:
         """
         doubtful = [question for question in questions if not self._is_known(question)]
         is_settled = any(question.resource in self._looked_up for question in doubtful)
-        doubt = await self._doubt(len(doubtful)) if doubtful and not is_settled else CatalogueCheck.NONE
-        if doubt is CatalogueCheck.LOAD:
+        check = await self._catalogue_check(len(doubtful)) if doubtful and not is_settled else CatalogueCheck.NONE
+        if check is CatalogueCheck.LOAD:
             asked = Question(doubtful[0].resource)
             if asked not in self._learned:
                 self._misses.pop(asked.resource, None)  # it was looked up before the first names were tried
                 self._learn(asked, await self._reply(asked))
                 self._meters[doubtful[0]] = self._meters.pop(asked)
             self._looked_up[asked.resource] = self._learned[asked].replies[0]
-        elif doubt is CatalogueCheck.PROBE:
+        elif check is CatalogueCheck.PROBE:
             still_open = [runs for runs in self._open if any(run.questions for run in runs)]
             self._exist += len(self._open) - len(still_open)  # else there were more in doubt
             self._open = still_open
@@ -266,7 +266,7 @@ class Batch:
             found = self._looked_up.get(question.resource)
             self._learn(question, question.accepted(found if isinstance(found, Answer) else None, self._now))
 
-    async def _doubt(self, names: int) -> CatalogueCheck:
+    async def _catalogue_check(self, names: int) -> CatalogueCheck:
         try:
             return await self._reader.catalogue_check(names)
         except Exception:  # noqa: BLE001 - then each is asked for under its own name
@@ -279,7 +279,7 @@ class Batch:
         """
         self._learn(question, None)
         name = Question(question.instead_of)  # type: ignore[arg-type]  # of what is decided none lacks it
-        runs = self._askers.replied(question)
+        runs = self._waiting_for.replied(question)
         async for run in yielding(runs):
             self._take_turn(run)
         if name not in self._learned:  # else others asked for it in this round
@@ -288,7 +288,7 @@ class Batch:
                 self._open.append(runs)
                 return None
             for each in asked:
-                self._askers.add(each, [run for run in runs if each in run.questions])
+                self._waiting_for.add(each, [run for run in runs if each in run.questions])
                 await self._ask(each)
         learned = self._learned.get(name)
         return None if learned is None else not isinstance(learned.replies[0], NotFoundError)

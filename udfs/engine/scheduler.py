@@ -253,12 +253,11 @@ class WaitIndex:
         """The functions that wait for a question."""
         return self._by_question.get(question, ())
 
-    def add(self, question: Question, runs: Sequence[Run]) -> bool:
-        """These functions wait for one more question; whether there are any."""
+    def add(self, question: Question, runs: Sequence[Run]) -> None:
+        """Have these functions wait for one more question."""
         for run in runs:
             self._lacking[id(run)] = 1
         self._by_question.setdefault(question, []).extend(runs)
-        return bool(runs)
 
     def replied(self, question: Question) -> list[Run]:
         """The functions that have all their replies now that this question has its own."""

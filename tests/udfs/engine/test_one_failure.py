@@ -115,7 +115,7 @@ async def test_where_the_gate_fails_what_is_at_hand_is_shown_and_the_rest_says_w
 
 
 class Doubtful(MemoryReader):
-    """A reader that fails when it is asked for its doubt."""
+    """A reader that cannot say how names are to be tried."""
 
     async def catalogue_check(self, names):
         raise ValueError("odd")
@@ -136,7 +136,7 @@ async def test_a_name_that_was_read_in_this_round_is_not_read_again():
         await need(NAMES[5])
         return await value_of(name)
 
-    reader = MemoryReader({name: name.slug for name in NAMES}, doubt=CatalogueCheck.PROBE)
+    reader = MemoryReader({name: name.slug for name in NAMES}, check=CatalogueCheck.PROBE)
     told = await followed(
         [later(NAMES[3]), named(NAMES[0]), gather([named(name) for name in NAMES[1:5]])], Listener(), reader
     )

@@ -18,7 +18,7 @@ class MemoryReader:
     memory: dict[Resource[Any], Answer[Any]] = field(default_factory=dict)
     store: dict[Resource[Any], Answer[Any]] = field(default_factory=dict)
     reads: list[Resource[Any]] = field(default_factory=list)
-    doubt: CatalogueCheck = CatalogueCheck.NONE
+    check: CatalogueCheck = CatalogueCheck.NONE
     look_ups: list[Resource[Any]] = field(default_factory=list)
 
     def peek(self, resource: Resource[Any], *, max_age_s: float | None = None) -> Answer[Any] | None:
@@ -29,7 +29,7 @@ class MemoryReader:
         return self.memory.get(resource) or self.store.get(resource)
 
     async def catalogue_check(self, names: int) -> CatalogueCheck:
-        return self.doubt if names >= 3 else CatalogueCheck.NONE
+        return self.check if names >= 3 else CatalogueCheck.NONE
 
     async def read(
         self, resource: Resource[Any], *, known_miss: Miss[Any] | None = None, meter: Meter | None = None

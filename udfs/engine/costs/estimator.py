@@ -137,10 +137,10 @@ class CostEstimator:
 
         The least that is told takes it that the names exist: who mistypes some spends less.
         """
-        doubt = await self._client.catalogue_check(names + self._left_out)
-        if doubt is CatalogueCheck.PROBE and CATALOGUE not in self.costs:
+        check = await self._client.catalogue_check(names + self._left_out)
+        if check is CatalogueCheck.PROBE and CATALOGUE not in self.costs:
             self.costs[CATALOGUE] = replace(await self._cost_of(CATALOGUE), at_least=0, likely=0)
-        return doubt
+        return check
 
     async def read(
         self,
