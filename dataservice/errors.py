@@ -32,6 +32,8 @@ from copy import copy
 from datetime import date
 from typing import Self
 
+from dataservice.key_text import without_keys
+
 RECEIVED_BYTES = 60
 """How much of an answer that cannot be read a message shows: enough to tell what it is."""
 
@@ -40,8 +42,8 @@ class DataServiceError(Exception):
     """Something kept the Data Service from answering; `status` and `path` are those of the request, if one was sent."""
 
     def __init__(self, message: str, *, status: int | None = None, path: str = "") -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = without_keys(message)
+        super().__init__(self.message)
         self.status = status
         self.path = path
 
@@ -123,7 +125,7 @@ class MalformedAnswerError(UnavailableError):
         text = redact(body[: 4 * RECEIVED_BYTES].decode(errors="replace"))
         shown = "".join(c if c.isprintable() else " " for c in text)[:RECEIVED_BYTES]
         error = copy(self)
-        error.message = f"{self.message}; received: {' '.join(shown.split())}"
+        error.message = without_keys(f"{self.message}; received: {' '.join(shown.split())}")
         error.args = (error.message,)
         return error
 

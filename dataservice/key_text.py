@@ -20,6 +20,15 @@ def bare_key(text: str) -> str:
     return text.strip(AROUND_A_KEY)
 
 
+def quoted(given: object) -> str:
+    """What was given as a message shows it: its repr, without the API key that somebody may have put in its place.
+
+    >>> quoted(0), quoted("ds_" + "0" * 40)
+    ('0', "'ds_…'")
+    """
+    return without_keys(repr(given))
+
+
 def without_keys(text: str) -> str:
     """The text with every API key replaced by its prefix and three dots.
 

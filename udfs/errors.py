@@ -29,6 +29,7 @@ from dataservice.errors import (
     UnavailableError,
     UnconfirmedError,
 )
+from dataservice.key_text import without_keys
 
 
 class ErrorCode(StrEnum):
@@ -85,6 +86,9 @@ class UdfError(Exception):
     """The argument at fault, or `option` and the name of one; None where no argument is."""
     instead: str | None = None
     """A search that finds something, where this one finds nothing."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(without_keys(message))  # it repeats what was given, which may be a key in the wrong place
 
     def about(self, argument: str) -> Self:
         """The same error, told of this argument unless it already names one."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeAlias
 
@@ -104,7 +104,7 @@ def make_server(
 
     async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         if str(params.uri) != CATALOGUE_URI:
-            raise MCPError(types.INVALID_PARAMS, f"there is no resource {params.uri}; there is {CATALOGUE_URI}")
+            raise MCPError(types.INVALID_PARAMS, _no("resource", str(params.uri), [CATALOGUE_URI]))
         text = await _catalogue_text(runner_of(context))
         content = types.TextResourceContents(uri=CATALOGUE_URI, text=text, mime_type="text/csv")
         return types.ReadResourceResult(contents=[content])
@@ -175,7 +175,7 @@ def _described(tool: Tool) -> types.Tool:
 async def _called(runner: ToolRunner, name: str, arguments: dict[str, Any]) -> tuple[types.CallToolResult, int]:
     """The result of a call, and how many requests it tells; what goes wrong is a result too, for the model to read."""
     if name not in _TOOLS:
-        raise MCPError(types.INVALID_PARAMS, f"there is no tool '{name[:60]}'; there are {', '.join(_TOOLS)}")
+        raise MCPError(types.INVALID_PARAMS, _no("tool", name, _TOOLS))
     try:
         result = await runner.answer(_TOOLS[name], arguments)
     except ToolFailure as failure:
@@ -192,6 +192,11 @@ async def _called(runner: ToolRunner, name: str, arguments: dict[str, Any]) -> t
     return called, told
 
 
+def _no(what: str, name: str, names: Iterable[str]) -> str:
+    """That there is no tool, prompt or resource of this name, and which there are."""
+    return f"there is no {what} '{seen(name)[:60]}'; there are {', '.join(names)}"
+
+
 def _described_prompt(prompt: Prompt) -> types.Prompt:
     arguments = [
         types.PromptArgument(name=each.name, description=each.help, required=each.required) for each in prompt.arguments
@@ -201,7 +206,7 @@ def _described_prompt(prompt: Prompt) -> types.Prompt:
 
 def _filled(name: str, given: dict[str, str]) -> types.GetPromptResult:
     if name not in _PROMPTS:
-        raise MCPError(types.INVALID_PARAMS, f"there is no prompt '{name[:60]}'; there are {', '.join(_PROMPTS)}")
+        raise MCPError(types.INVALID_PARAMS, _no("prompt", name, _PROMPTS))
     try:
         text = _PROMPTS[name].filled(given)
     except UdfError as error:

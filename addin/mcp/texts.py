@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from dataservice.key_text import without_keys
 from udfs.records import HOW_SEVERAL, SEE_SIGNALS
 
 WORDS_OF_OTHERS = "words_of_others"
@@ -24,10 +25,13 @@ _HALF = re.compile("[\ud800-\udfff]")
 def seen(value: Any) -> Any:
     """The same value with only such characters in its texts and names as a reader sees; half a character is `\\ufffd`.
 
+    No API key is left in them: what was given in the wrong place is repeated to a model, and to who keeps its talks.
+
     >>> seen({"head\\u200bline": ["Oil\\u202e up", 3]})
     {'headline': ['Oil up', 3]}
     """
     if isinstance(value, str):
+        value = without_keys(value)
         if value.isascii() and value.isprintable():
             return value
         return _HALF.sub("\ufffd", _UNSEEN.sub("", value))

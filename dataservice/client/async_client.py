@@ -44,6 +44,7 @@ from dataservice.client.status import Overview, ResourceState
 from dataservice.client.steady_clock import SteadyClock
 from dataservice.client.unknown_names import CatalogueCheck, RampUp, UnknownNames
 from dataservice.errors import UnavailableError
+from dataservice.key_text import quoted
 from dataservice.models import Signal
 from dataservice.observations import Observations
 from dataservice.stores import MemoryStore, ResilientStore, Store
@@ -447,6 +448,6 @@ class AsyncClient(Endpoints):
 def _check_parts(store: Store | None, budget: Budget | None) -> None:
     """Raise `ValueError` for what is no store, such as its path, and for a budget that is a mere number."""
     if store is not None and not hasattr(store, "is_remote"):
-        raise ValueError(f"store must be a store such as SqliteStore(path), not {store!r}")
+        raise ValueError(f"store must be a store such as SqliteStore(path), not {quoted(store)}")
     if budget is not None and not isinstance(budget, Budget):
-        raise ValueError(f"budget must be a Budget such as Budget(monthly=400), not {budget!r}")
+        raise ValueError(f"budget must be a Budget such as Budget(monthly=400), not {quoted(budget)}")

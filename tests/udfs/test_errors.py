@@ -8,6 +8,7 @@ from tests.udfs.parts.asking import cells, session_on
 from udfs.engine.session import Session
 from udfs.errors import ArgumentError, CellError, ErrorCode, NoDataError, error_cell, reason
 
+KEY = "ds_" + 40 * "0"
 LEAVES = [
     kind
     for kind in vars(errors).values()
@@ -36,6 +37,28 @@ async def test_a_refused_key_is_said_to_be_refused_and_never_shown(service):
     shown = await said(service.url, key, "SIGNAL", "us-cpi")
     assert shown.message.startswith("the key was refused: ")
     assert key not in shown.message
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        ("SIGNAL", [KEY]),
+        ("SIGNAL", ["us-cpi", KEY]),
+        ("SIGNAL", ["us-cpi", None, None, KEY]),
+        ("SIGNAL", ["us-cpi", None, None, f"err={KEY}"]),
+        ("SIGNAL_HISTORY", [KEY]),
+        ("SIGNAL_HISTORY", ["us-cpi", KEY]),
+        ("SIGNALS", [KEY]),
+        ("CURRENTS", [KEY]),
+        ("EXPLAIN", [KEY]),
+        ("WIRE", [None, KEY]),
+    ],
+)
+async def test_a_key_in_the_place_of_an_argument_is_neither_shown_nor_sent(service, function, arguments):
+    async with session_on(service) as session:
+        shown = await cells(session, function, *arguments)
+    assert isinstance(shown, CellError)
+    assert [text for text in (shown.message, *service.running.requests) if KEY[3:] in text] == []
 
 
 async def test_a_spent_allowance_is_told_with_its_size(service):

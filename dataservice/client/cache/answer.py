@@ -15,6 +15,7 @@ import msgspec
 
 from dataservice.client.contract.resources import Resource
 from dataservice.errors import DataServiceError
+from dataservice.key_text import quoted
 from dataservice.shown import answer_html
 
 T_co = TypeVar("T_co", covariant=True)
@@ -108,7 +109,7 @@ class Freshness:
 
     def __post_init__(self) -> None:
         if not self.ttl_s >= 0:
-            raise ValueError(f"ttl_s must be 0 or more seconds, not {self.ttl_s!r}")
+            raise ValueError(f"ttl_s must be 0 or more seconds, not {quoted(self.ttl_s)}")
 
     def is_fresh(self, fetched_at: float, now: float) -> bool:
         """Return whether an answer that arrived at `fetched_at` needs no request at `now`."""

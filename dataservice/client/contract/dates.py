@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dataservice.client.contract.windows import utc_day_of
+from dataservice.key_text import quoted
 
 DateLike: TypeAlias = date | str | np.datetime64
 """What is accepted in place of a date; a time counts as its day in UTC."""
@@ -111,7 +112,7 @@ def moment_of(given: DateLike | None, name: str, today: date) -> date | None:
         return None
     found = date_in(given)
     if found is None or (isinstance(found, Back) and found.unit == HOURS):
-        raise ValueError(f"{name} {given!r} is not a date; it takes {FORMS}")
+        raise ValueError(f"{name} {quoted(given)} is not a date; it takes {FORMS}")
     try:
         return found if isinstance(found, date) else found.from_day(today)
     except (OverflowError, ValueError):

@@ -24,6 +24,7 @@ from dataservice.client.contract.resources import (
 )
 from dataservice.client.contract.results import WIDEST
 from dataservice.errors import NotFoundError
+from dataservice.key_text import KEY, quoted
 
 CATALOGUE_LIMIT = 500  # "Per-parameter bounds": the widest page costs the same as the narrowest
 HISTORY_LIMIT = 365
@@ -91,7 +92,8 @@ def _query(params: Params) -> str:
 def first_request(resource: Resource[Any]) -> Request:
     """The request that answers `resource`, or the first page of it.
 
-    Raises `NotFoundError` where the slug is none that could exist, so that no request is spent on it.
+    Raises `NotFoundError` where the slug is none that could exist, or an API key stands in its place or that of a
+    filter, so that no request is spent on it.
     """
     match resource:
         case CatalogueResource():
@@ -136,12 +138,13 @@ def observations_request(slug: str, start: date | None, end: date | None) -> Req
 def text_slug(slug: str) -> str:
     """The slug as it is; raises `TypeError` for what is no text, such as a list or a signal."""
     if not isinstance(slug, str):
-        raise TypeError(f"a signal's slug is text, not {slug!r}")
+        raise TypeError(f"a signal's slug is text, not {quoted(slug)}")
     return slug
 
 
 def _signal(endpoint: Endpoint, slug: str, params: Params, priority: int) -> Request:
-    if not 0 < len(text_slug(slug)) <= MAX_SLUG or not slug.isprintable() or " " in slug or slug in {".", ".."}:
+    _refuse_key("the name of a signal", text_slug(slug))
+    if not 0 < len(slug) <= MAX_SLUG or not slug.isprintable() or " " in slug or slug in {".", ".."}:
         raise NotFoundError(f"no signal {slug[:MAX_SLUG]!r}")
     path = endpoint.replace("{slug}", quote(slug, safe=""))
     return Request(endpoint, path, params, subject=f"signal {slug!r}", priority=priority)
@@ -180,7 +183,16 @@ def _midnight(day: date | None) -> str | None:
 
 
 def _params(given: dict[str, Any]) -> Params:
-    return tuple((name, str(value)) for name, value in given.items() if value is not None)
+    params = tuple((name, str(value)) for name, value in given.items() if value is not None)
+    for name, value in params:
+        _refuse_key(name, value)
+    return params
+
+
+def _refuse_key(name: str, value: str) -> None:
+    """Raise `NotFoundError` for an API key in another's place: in an address every log on the way would show it."""
+    if KEY.search(value):
+        raise NotFoundError(f"{name} {quoted(value)} holds an API key: nothing is called so, and it was not sent")
 
 
 _RECENT = _params({"history": HISTORY_LIMIT})

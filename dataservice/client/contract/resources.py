@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from dataservice.client.contract.dates import date_in
 from dataservice.client.contract.results import Catalogue, Page, SignalDetail, published_since
 from dataservice.client.contract.windows import Window, utc_day_of
+from dataservice.key_text import quoted
 from dataservice.models import Current, Index, Post, WireItem
 from dataservice.observations import Observations
 
@@ -167,9 +168,9 @@ class WireResource(Resource[Page[WireItem]]):
     def __post_init__(self) -> None:
         _by_texts(self, "ticker", "kind", "beat", "source")
         if not isinstance(self.min_importance, int | float):
-            raise TypeError(f"min_importance is a number from 0 to 100, not {self.min_importance!r}")
+            raise TypeError(f"min_importance is a number from 0 to 100, not {quoted(self.min_importance)}")
         if not 0 <= self.min_importance <= 100:
-            raise ValueError(f"min_importance is a number from 0 to 100, not {self.min_importance!r}")
+            raise ValueError(f"min_importance is a number from 0 to 100, not {quoted(self.min_importance)}")
         _by_days(self, "since")
 
     @property
@@ -259,7 +260,7 @@ def _by_texts(resource: Resource[Any], *names: str) -> None:
     for name in names:
         given = getattr(resource, name)
         if given is not None and not isinstance(given, str):
-            raise TypeError(f"{name} is one text, not {given!r}")
+            raise TypeError(f"{name} is one text, not {quoted(given)}")
 
 
 def _by_days(resource: Resource[Any], *names: str) -> None:
@@ -269,7 +270,7 @@ def _by_days(resource: Resource[Any], *names: str) -> None:
         if given is not None and type(given) is not date:
             found = date_in(given)
             if not isinstance(found, date):
-                raise ValueError(f"{name} {given!r} is not a date; it takes a date, or text such as 2024-12-31")
+                raise ValueError(f"{name} {quoted(given)} is not a date; it takes a date, or text such as 2024-12-31")
             object.__setattr__(resource, name, utc_day_of(found))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.windows import utc_day
 from dataservice.errors import BudgetError
+from dataservice.key_text import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +23,9 @@ class Budget:
 
     def __post_init__(self) -> None:
         if self.reserve < 0:
-            raise ValueError(f"reserve must be 0 or more requests, not {self.reserve}")
+            raise ValueError(f"reserve must be 0 or more requests, not {quoted(self.reserve)}")
         if self.monthly is not None and self.monthly < 0:
-            raise ValueError(f"monthly must be 0 or more requests, not {self.monthly}")
+            raise ValueError(f"monthly must be 0 or more requests, not {quoted(self.monthly)}")
 
     @property
     def is_unlimited(self) -> bool:

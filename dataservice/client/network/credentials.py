@@ -11,7 +11,7 @@ from typing import NoReturn
 from urllib.parse import urlsplit
 
 from dataservice.errors import MissingAddressError
-from dataservice.key_text import bare_key
+from dataservice.key_text import KEY, bare_key, quoted
 from dataservice.stores import Store
 
 URL_VARIABLE = "DATA_SERVICE_URL"
@@ -108,10 +108,10 @@ def configured_url(given: str | None, *, allow_plain_http: bool = False) -> str:
 def check_limits(deadline_s: float, **limits: int) -> None:
     """Raise `ValueError` for a deadline that is not in the future, and for a limit below 1."""
     if not _is_number(deadline_s) or not deadline_s > 0:
-        raise ValueError(f"deadline_s must be more than 0 seconds, not {deadline_s!r}")
+        raise ValueError(f"deadline_s must be more than 0 seconds, not {quoted(deadline_s)}")
     for name, limit in limits.items():
         if not _is_number(limit) or not limit >= 1:
-            raise ValueError(f"{name} must be 1 or more, not {limit!r}")
+            raise ValueError(f"{name} must be 1 or more, not {quoted(limit)}")
 
 
 def _is_number(given: object) -> bool:
@@ -131,9 +131,9 @@ def service_url(text: str, *, allow_plain_http: bool = False) -> str:
     except ValueError:
         raise ValueError("the service address is not a URL") from None
     if parts.scheme not in {"https", "http"} or not host or any(c.isspace() for c in base_url):
-        raise ValueError(f"the service address must look like https://host, not {_without_secrets(text)!r}")
-    if "@" in parts.netloc or parts.query or parts.fragment:
-        raise ValueError("the service address must hold no user, password, query or fragment")
+        raise ValueError(f"the service address must look like https://host, not {quoted(_without_secrets(text))}")
+    if "@" in parts.netloc or parts.query or parts.fragment or KEY.search(base_url):
+        raise ValueError("the service address must hold no user, password, query, fragment or API key")
     if parts.scheme == "http" and not (allow_plain_http or _is_loopback(host)):
         raise ClearTextError(f"http://{host} would send the API key in clear text: use https")
     return base_url

@@ -31,6 +31,7 @@ from dataservice.client.network.error_mapping import (
 from dataservice.client.pacing.pacer import told_wait_s
 from dataservice.errors import MalformedAnswerError
 from dataservice.fair_timeout import FairTimeout
+from dataservice.key_text import quoted
 
 if TYPE_CHECKING:
     from zlib import _Decompress as _Stream
@@ -155,7 +156,7 @@ class Transport:
         max_answer_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
         if user_agent and not (user_agent.isascii() and user_agent.isprintable()):
-            raise ValueError(f"user_agent must be ASCII text on one line, not {user_agent!r}")
+            raise ValueError(f"user_agent must be ASCII text on one line, not {quoted(user_agent)}")
         self._base_url = base_url
         self.redact = key.redacted if key else str
         self._key = key

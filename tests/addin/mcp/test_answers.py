@@ -96,6 +96,38 @@ async def test_a_refused_key_is_told_and_never_shown(real_service, tmp_path, mon
     assert [text for text in said if key in text] == []
 
 
+@pytest.mark.parametrize(
+    ("tool", "argument"),
+    [
+        ("get_signal", "slug"),
+        ("get_signal", "slugs"),
+        ("get_observations", "slug"),
+        ("list_signals", "search"),
+        ("list_signals", "fields"),
+        ("list_currents", "family"),
+        ("list_posts", "slug"),
+        ("list_wire", "ticker"),
+        ("list_wire", "kind"),
+        ("get_status", "slugs"),
+        ("get_status", "calls"),
+    ],
+)
+async def test_a_key_in_the_place_of_an_argument_is_neither_repeated_nor_sent(tool, argument, real_service, tmp_path):
+    key = "ds_" + 40 * "0"
+    async with client_of(real_service, tmp_path) as client:
+        said = repr(await client.call_tool(tool, {argument: key}))
+    assert [text for text in (said, *real_service.running.requests) if key[3:] in text] == []
+
+
+@pytest.mark.parametrize("call", ["call_tool", "get_prompt", "read_resource"])
+async def test_a_key_in_the_place_of_a_name_is_not_repeated(call, shared_service, tmp_path):
+    key = "ds_" + 40 * "0"
+    async with client_of(shared_service, tmp_path) as client:
+        with pytest.raises(MCPError) as refused:
+            await getattr(client, call)(key, *([] if call == "read_resource" else [{}]))
+    assert key[3:] not in str(refused.value)
+
+
 async def test_without_a_key_the_model_learns_that_one_must_be_set(real_service, tmp_path, monkeypatch):
     monkeypatch.setenv("DATA_SERVICE_API_KEY", "")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))

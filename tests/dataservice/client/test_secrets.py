@@ -6,8 +6,17 @@ import traceback
 import httpx
 import pytest
 
-from dataservice.client import AsyncClient, Client, IndicesResource, SignalResource
-from dataservice.errors import DataServiceError
+from dataservice.client import (
+    AsyncClient,
+    Budget,
+    Client,
+    HistoryResource,
+    IndicesResource,
+    PostsResource,
+    SignalResource,
+    WireResource,
+)
+from dataservice.errors import DataServiceError, MalformedAnswerError, NotFoundError
 from dataservice.stores import SqliteStore
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import KEY, Scripted, answer, refusal
@@ -90,3 +99,55 @@ def test_a_client_whose_making_failed_shows_itself_in_tracebacks(kind):
         kind("ftp://x", "ds_" + "0" * 40)
     shown = "".join(traceback.TracebackException.from_exception(failed.value, capture_locals=True).format())
     assert f"{kind.__name__}(unfinished)" in shown
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: Client(KEY, "https://data.example"),
+        lambda: Client(f"https://data.example/{KEY}", KEY),
+        lambda: Client(f"http://{KEY}.example", KEY),
+        lambda: Client("https://data.example", KEY, store=KEY),
+        lambda: Client("https://data.example", KEY, deadline_s=KEY),
+        lambda: Client("https://data.example", KEY, max_pages=KEY),
+        lambda: WireResource(min_importance=KEY),
+        lambda: WireResource(since=KEY),
+        lambda: HistoryResource("us-cpi", start=KEY),
+        lambda: WireResource(ticker=[KEY]),
+        lambda: HistoryResource([KEY]),
+        lambda: Budget(reserve=KEY),
+    ],
+)
+def test_a_key_given_in_the_place_of_something_else_is_not_repeated(made):
+    with pytest.raises((ValueError, TypeError)) as refused, Client("https://data.example", KEY) as client:
+        client.read(made())
+    assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        SignalResource(KEY),
+        HistoryResource(KEY),
+        HistoryResource(f"us-cpi {KEY}"),
+        PostsResource(handle=KEY),
+        PostsResource(beat=KEY),
+        WireResource(ticker=KEY),
+    ],
+)
+async def test_a_key_given_as_a_name_or_a_filter_is_neither_sent_nor_repeated(asked, tmp_path):
+    service = Scripted.saying([refusal(404)])
+    store = SqliteStore(tmp_path / "shelf.sqlite")
+    async with service.client(store=store) as client:
+        with pytest.raises(NotFoundError, match="API key") as refused:
+            await client.read(asked)
+        known = repr(client.states())
+    await store.aclose()
+    assert service.requests == []
+    held = b"".join(file.read_bytes() for file in tmp_path.iterdir()).decode(errors="replace")
+    assert SECRET not in str(refused.value) + refused.value.path + known + held
+
+
+def test_no_error_is_made_that_holds_a_key():
+    for error in (DataServiceError(f"failed with {KEY}"), MalformedAnswerError("odd").received(KEY.encode(), str)):
+        assert SECRET not in f"{error}{error.message}{error!r}"
