@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from addin.calc.extension import Extension, extension_parts
+from addin.config.secrets import without_secrets
 from addin.errors import AddinError
 
 Format: TypeAlias = Literal["xlsx", "ods", "pdf", "csv"]
@@ -120,12 +121,12 @@ def find_soffice() -> Path:
 
 
 def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without other Pythons, virtual environments among them.
+    """The environment without secrets and without other Pythons, virtual environments among them.
 
     On Linux, LibreOffice may use the system's Python, which looks for its library beside the first `python3` on PATH.
     Without its own library LibreOffice aborts as soon as it needs Python.
     """
-    kept = {name: value for name, value in environ.items() if name not in _PYTHON_VARIABLES}
+    kept = {name: value for name, value in without_secrets(environ).items() if name not in _PYTHON_VARIABLES}
     if os.name == "posix" and "PATH" in kept:
         folders = kept["PATH"].split(os.pathsep)
         kept["PATH"] = os.pathsep.join(f for f in folders if not _has_other_python(Path(f))) or os.defpath

@@ -7,12 +7,28 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
-from addin.config.settings import PREFIX, config_dir, config_file, read_config, write_private
+from addin.config.settings import PREFIX, SECRETS, config_dir, config_file, read_config, write_private
 from addin.errors import SettingsError
 
 SECRET_BYTES = 32
 LEAST_CHARACTERS = 32
 """Of a session secret that somebody chose: fewer could be guessed."""
+
+
+_SECRET_VARIABLES = frozenset(
+    {"CREDENTIALS_DIRECTORY"}
+    | {f"{PREFIX}{name}{end}".upper() for name in (*SECRETS, "redis_url") for end in ("", "_file")}
+)
+"""Every variable that holds a secret, a password in an address, or says where one lies."""
+
+
+def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment for a program that needs no secret: one by others, or of ours that opens books by others.
+
+    >>> without_secrets({"DATA_SERVICE_API_KEY": "ds_…", "DATA_SERVICE_PORT": "8766", "LANG": "C"})
+    {'DATA_SERVICE_PORT': '8766', 'LANG': 'C'}
+    """
+    return {name: value for name, value in environ.items() if name.upper() not in _SECRET_VARIABLES}
 
 
 def secret_named(name: str) -> str:

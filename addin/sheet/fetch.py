@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from addin.config.secrets import without_secrets
 from addin.errors import AddinError
 from addin.sheet.component import FETCHED_MB, FOLDER, PACKAGES, STAMP, Package, is_here, stamp_text
 
@@ -92,10 +94,10 @@ def _pip() -> Sequence[str]:
     raise FetchError("there is neither npm nor pip here; install Node.js, then run this again")
 
 
-def _run(command: Sequence[str], program: str, environ: Mapping[str, str] | None = None) -> None:
+def _run(command: Sequence[str], program: str) -> None:
     try:
         done = subprocess.run(  # noqa: S603 - our own arguments
-            command, env=environ, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
+            command, env=without_secrets(os.environ), capture_output=True, text=True, check=False, timeout=TIMEOUT_S
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise FetchError(f"{program} could not be run ({error})") from None

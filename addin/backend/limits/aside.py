@@ -26,6 +26,7 @@ from addin.backend.http import declared_bytes
 from addin.backend.limits.accounts import WAITS_S, MemoryBudget, account_of, busy
 from addin.backend.limits.aside_worker import HEAD, OUT_OF_MEMORY, READY, Status, Work
 from addin.backend.limits.processor import CallerTurns
+from addin.config.secrets import without_secrets
 from addin.errors import AddinError
 
 LIMIT_S = 20.0
@@ -47,8 +48,7 @@ IDLE_S = 60.0
 """Without work it is ended after so long, or at once while requests hold much."""
 
 LARGE_BYTES = 2**19
-"""Before a larger body is worked on, other lanes without work end their processes: each keeps a hundred MB; and of each
-payer one such is under way."""
+"""For a larger body, lanes without work end their processes, a hundred MB each; one such of a payer is under way."""
 
 HUGE_BYTES = 2**24
 """Of larger bodies, and of those whose size is not told, one at all is under way: each takes its room twice."""
@@ -263,6 +263,7 @@ class WorkProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            env=without_secrets(os.environ),
             start_new_session=True,
         )
 

@@ -34,6 +34,15 @@ def test_the_soffice_that_the_environment_names_is_used(program):
     assert find_soffice() == named
 
 
+def test_libreoffice_gets_no_key(program, monkeypatch):
+    monkeypatch.setenv("DATA_SERVICE_API_KEY", "ds_" + 40 * "0")
+    program("env")
+    with prepared() as office:
+        told = office.run([])
+    assert "DATA_SERVICE_ADDIN_FIT" in told
+    assert "API_KEY" not in told
+
+
 def test_a_soffice_that_is_named_but_not_there_is_told(monkeypatch):
     monkeypatch.setenv("DATA_SERVICE_SOFFICE", "nowhere/soffice")
     with pytest.raises(AddinError, match="nowhere/soffice, which is no file"):

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import io
+import sys
 import tarfile
 from dataclasses import replace
 
@@ -44,6 +45,17 @@ def test_another_archive_than_the_one_that_was_checked_is_refused(tmp_path):
 def test_an_archive_that_is_not_there_is_told(tmp_path):
     with pytest.raises(FetchError, match=r"left no odoo-o-spreadsheet-19\.3\.7\.tgz"):
         unpack(PACKAGES[0], tmp_path / PACKAGES[0].archive, tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the program is a shell script")
+def test_npm_gets_no_key(tmp_path, monkeypatch):
+    npm = tmp_path / "npm"
+    npm.write_text("#!/bin/sh\nenv | grep -c API_KEY\nexit 1\n")
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("DATA_SERVICE_API_KEY", "ds_" + 40 * "0")
+    with pytest.raises(FetchError, match="npm could not fetch it: 0"):
+        fetch(lambda _: None, tmp_path / "component")
 
 
 def test_nothing_is_fetched_twice(tmp_path):

@@ -21,6 +21,7 @@ from typing import IO, Any, Protocol, Self, TypeAlias
 
 import msgspec
 
+from addin.config.secrets import without_secrets
 from addin.errors import AddinError
 from dataservice.extras import this_environment
 
@@ -228,6 +229,7 @@ def _started(kind: Kind) -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        env=without_secrets(os.environ),
         # Ctrl-C is for us, the child ends with us; one in a session of its own gets none, and ends with its children.
         start_new_session=sys.platform != "win32" and os.getsid(0) != os.getpid(),
     )

@@ -33,6 +33,11 @@ def take_shortly(body: bytes, options: str) -> bytes:
     return body[: len(bytearray(2**20 * int(options)))]
 
 
+def names_of_variables(body: bytes, options: str) -> bytes:
+    """Tell what the environment holds."""
+    return " ".join(os.environ).encode()
+
+
 def refuse(body: bytes, options: str) -> bytes:
     """Refuse."""
     raise AddinError(f"no {options}")

@@ -49,6 +49,14 @@ async def lane(memory_bytes=MEMORY_BYTES, lanes=None, **limits):
         opened.close()
 
 
+async def test_the_process_that_opens_books_by_others_holds_no_secret(monkeypatch):
+    for name in ("API_KEY", "SESSION_SECRET", "REDIS_URL", "METRICS_TOKEN", "PORT"):
+        monkeypatch.setenv(f"DATA_SERVICE_{name}", "8766")
+    async with lane() as (opened, caller):
+        names = (await caller("ada").ask(opened, heavy_work.names_of_variables)).decode().split()
+    assert [name for name in names if name.startswith("DATA_SERVICE_")] == ["DATA_SERVICE_PORT"]
+
+
 async def test_one_process_does_one_piece_after_another_and_says_what_it_refuses():
     async with lane() as (opened, caller):
         first = await caller("ada").ask(opened, heavy_work.process_id)

@@ -1,6 +1,7 @@
 """The engine's process: whatever happens to it, it ends in one error and harms nothing else."""
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,15 @@ def test_an_engine_that_died_is_told_and_the_next_one_works(kind: Kind):
         engine.load(["S"], [("S", 1, 1, PLAIN, "=1+1")])
         engine.evaluate()
         assert engine.values([("S", (1, 1))]) == [2.0]
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system shows nobody's environment")
+@EACH
+def test_an_engine_gets_no_key(kind: Kind, monkeypatch):
+    monkeypatch.setenv("DATA_SERVICE_API_KEY", "ds_" + 40 * "0")
+    with EngineProcess(kind, now=0) as waiting, EngineProcess(kind, now=0) as engine:
+        ids = waiting.process_id, engine.process_id  # the first of them may have been started before
+    assert b"API_KEY" not in Path(f"/proc/{ids[1]}/environ").read_bytes()
 
 
 @EACH
