@@ -17,7 +17,7 @@ LEAST_CHARACTERS = 32
 
 _SECRET_VARIABLES = frozenset(
     {"CREDENTIALS_DIRECTORY"}
-    | {f"{PREFIX}{name}{end}".upper() for name in (*SECRETS, "redis_url") for end in ("", "_file")}
+    | {f"{PREFIX}{name}{end}".upper() for name in (*SECRETS, "redis_url", "db") for end in ("", "_file")}
 )
 """Every variable that holds a secret, a password in an address, or says where one lies."""
 

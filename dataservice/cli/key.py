@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dataservice.cli.data import DatabaseOption, open_store
+from dataservice.key_text import without_keys
 from dataservice.terminal.command_group import CommandError, new_group
 from dataservice.terminal.printing import echo
 
@@ -43,6 +44,10 @@ def create_key(
 
     if tier not in set(Tier):
         raise typer.BadParameter(f"must be free, pro or enterprise, not {tier!r}", param_hint="--tier")
+    if without_keys(label) != label:
+        raise typer.BadParameter(
+            "holds a key: the database keeps none, and `key list` shows labels", param_hint="--label"
+        )
     with open_store(db) as store:
         echo(store.create_key(tier, cap=cap, label=label))
 

@@ -160,7 +160,10 @@ def _own_words() -> Iterator[None]:
         message = error.message.removeprefix("Value error, ")  # words of pydantic's, by which typer checks
         error.message = without_keys(message)
         if error.message != message:
-            error.message += ". A key does not belong on the command line, where others of this machine can read it"
+            error.message = (
+                error.message.removesuffix(".")
+                + ". A key does not belong on the command line, where others of this machine can read it"
+            )
         raise
 
 

@@ -111,6 +111,8 @@ def test_an_empty_list_of_keys_says_how_to_create_one(run):
     [
         (["key", "create", "--tier", "gold"], 2, "must be free, pro or enterprise, not 'gold'"),
         (["key", "create", "--cap", "0"], 2, "--cap"),
+        (["key", "create", "--label", "of ds_" + "0" * 40], 2, "--label: holds a key"),
+        (["ds_" + "0" * 40], 2, "No such command 'ds_…'. A key does not belong on the command line"),
         (["key", "revoke", "abc"], 1, "no keys have an id that begins with 'abc'"),
         (["key", "revoke", ""], 1, "no keys have an id"),
         (["import", "nowhere"], 1, "nowhere: is not a directory"),

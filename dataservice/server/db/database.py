@@ -6,6 +6,7 @@ integers, microseconds since 1970 in UTC: they sort right on every database, bef
 """
 
 import os
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -115,6 +116,9 @@ EXAMPLE = "postgresql+psycopg://user@host/database"
 
 _BEGIN = "sqlite_begin"
 
+_USER_AND_QUERY = re.compile(r"(?<=://).*(?=@)|(?<=\?).*", re.DOTALL)
+"""Where a URL may hold a password."""
+
 
 def database_url(location: str | Path) -> sa.URL:
     """The SQLAlchemy URL of a location: a path names a SQLite file, a URL (`postgresql+psycopg://…`) stays as it is."""
@@ -143,8 +147,8 @@ class Database:
             raise DatabaseUnavailableError(f"the database {self} cannot be opened: {_reason(error)}") from error
 
     def __str__(self) -> str:
-        """The file, or the URL without its password."""
-        return str(self.url.database) if self.is_sqlite else self.url.render_as_string()
+        """The file, or the URL without its password, and without its query, which may hold one."""
+        return str(self.url.database) if self.is_sqlite else self.url.set(query={}).render_as_string()
 
     @property
     def location(self) -> str:
@@ -178,7 +182,7 @@ class Database:
     def _open(self) -> None:
         if self.is_sqlite:
             file = Path(str(self.url.database))
-            file.parent.mkdir(parents=True, exist_ok=True)
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _keep_private(file)
             self.engine = _sqlite_engine(self.url)
         else:
@@ -218,8 +222,9 @@ def _is_database(file: Path) -> bool:
 def _checked_url(location: str | Path) -> sa.URL:
     try:
         url = database_url(location)
-    except ArgumentError as error:
-        raise DatabaseUnavailableError(f"{str(location)!r} is neither a file nor a URL such as {EXAMPLE}") from error
+    except (ArgumentError, ValueError):  # for a port that is no number, which the rest of a password may seem to be
+        shown = _USER_AND_QUERY.sub("…", str(location))
+        raise DatabaseUnavailableError(f"{shown!r} is neither a file nor a URL such as {EXAMPLE}") from None
     if url.get_backend_name() not in {"sqlite", "postgresql"}:
         raise DatabaseUnavailableError(f"{url.get_backend_name()} is not supported: give a file or {EXAMPLE}")
     if url.get_backend_name() == "sqlite" and url.database in {None, "", ":memory:"}:
