@@ -101,7 +101,7 @@ async def _answered(request: Request, tenant: Tenant, calls: Sequence[bytes], po
     loaded = await _loaded(request, tenant, calls, where) if _may_be_pending(request) else None
     answers = loaded.answers if loaded else await _whole(request, tenant, calls, where)
     try:
-        if loaded and await request.is_disconnected():
+        if await request.is_disconnected():
             raise ClientDisconnect
         account_of(request).hold(answers.held_bytes)
     except (ClientDisconnect, HTTPException):

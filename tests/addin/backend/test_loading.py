@@ -10,6 +10,7 @@ from sqlalchemy import update
 from addin.protocol.pending_batches import WANTED_BYTES
 from dataservice.server.db.database import usage
 from tests.addin.backends import backend_of
+from tests.attack.parts.firm import until
 
 SLUGS = ["us-cpi", "us-10y", "wb.gold", "btc-usd", "sp-500", "fx.eur-usd", "cboe.vix", "eth-usd"]
 HISTORIES = [*SLUGS, "eia.wti.spot", "fx.usd-jpy"]
@@ -98,6 +99,22 @@ def test_a_batch_whose_caller_left_while_it_waited_for_its_turn_is_not_begun(ser
         assert answered.result()["answers"][0]["value"]
         post(backend, [last], "/functions/call")
     assert service.running.requests == [f"/v1/signals/{slug}?history=365" for _, slug in (first, last)]
+
+
+def test_what_a_whole_batch_spent_whose_caller_left_before_its_answer_is_told_with_the_next(service, tmp_path):
+    first, last = CALLS[:2]
+    with backend_of(service, tmp_path) as backend:
+        service.running.latency_s = 1.0
+        with pytest.raises(httpx.ReadTimeout):
+            backend.http.post("/functions/call", json={"calls": [first]}, timeout=0.5)
+        told = []
+
+        def is_told():  # the batch that was left goes on meanwhile
+            told.append(post(backend, [last], "/functions/call")["requests"])
+            return sum(told) == 2
+
+        until(is_told, "both requests are told")
+    assert service.running.request_count == 2
 
 
 def test_calls_that_fill_the_room_of_all_are_pending_until_the_last_one(service, tmp_path):
