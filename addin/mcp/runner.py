@@ -73,7 +73,10 @@ class ToolRunner:
         arguments, bound, how = dict(arguments), None, how_to_allow(self._settings)
         try:
             if not tool.sends_nothing and (most := arguments.pop(MAX_REQUESTS, None)) is not None:
-                bound, how = Bound(BOUND.read(most, MAX_REQUESTS, utc_day(now))), RAISE
+                bound = Bound(BOUND.read(most, MAX_REQUESTS, utc_day(now)))
+                how = (
+                    RAISE if bound.most < self._settings.ask_above else how
+                )  # to raise it further would change nothing
             asking = tool.bind(arguments, now, self._client)
             run = await _looked_at(asking) if tool.sends_nothing else Run(asking, used={})
         except UdfError as error:

@@ -65,9 +65,10 @@ def test_classic_desktop_excel_refuses_what_many_cells_need_together(service):
     assert service.running.request_count == 3
 
 
-async def test_an_agent_s_tool_refuses_what_is_not_wanted_unasked(service):
+@pytest.mark.parametrize("bound", [{}, {"max_requests": 5}], ids=["without a bound", "with a bound that allows it"])
+async def test_an_agent_s_tool_refuses_what_is_not_wanted_unasked(service, bound):
     async with AsyncClient(service.url, service.key) as client:
         runner = ToolRunner(client, deadline_s=20, settings=Settings(url=service.url, ask_above=0))
         with pytest.raises(ToolFailure, match="to allow more than 0 at a time, set DATA_SERVICE_ASK_ABOVE"):
-            await runner.answer(get_signal, {"slug": "us-cpi"})
+            await runner.answer(get_signal, {"slug": "us-cpi", **bound})
     assert service.running.request_count == 0
