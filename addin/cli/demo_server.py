@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -78,7 +78,7 @@ class Demo:
 
     url: str
     service_url: str
-    key: str
+    key: str = field(repr=False)
     folder: Path
     http: httpx.Client
     look: Look

@@ -20,7 +20,7 @@ from dataservice.version import product_version
 if TYPE_CHECKING:
     from addin.findings import Finding
 
-_USER_INFO = re.compile(r"(?<=://)[^/@\s]+@")
+_USER_INFO = re.compile(r"(?<=://)[^\s\"']+@")
 _PASSWORD = re.compile(r"(password=)[^&\s\"']+", re.IGNORECASE)
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 

@@ -187,6 +187,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             )
         return self.url.rstrip("/")
 
+    def __repr__(self) -> str:
+        """Only what is not a default; of the address of Redis, which may hold a password, that it is set."""
+        own = {name: getattr(self, name) for name in self.__struct_fields__}
+        changed = {name: repr(value) for name, value in own.items() if value != getattr(_DEFAULTS, name)}
+        if "redis_url" in changed:
+            changed["redis_url"] = "…"
+        return f"Settings({', '.join(f'{name}={value}' for name, value in changed.items())})"
+
     @property
     def batch_limits(self) -> BatchLimits:
         """The limits of one batch."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -61,11 +61,11 @@ class Address:
     nodes: tuple[tuple[str, int], ...]
     is_tls: bool = False
     username: str | None = None
-    password: str | None = None
+    password: str | None = field(default=None, repr=False)
     service: str = ""
     db: int = 0
     sentinel_username: str | None = None
-    sentinel_password: str | None = None
+    sentinel_password: str | None = field(default=None, repr=False)
 
     @classmethod
     def parsed(cls, url: str) -> Address | None:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,7 +23,7 @@ class OwnBackend:
     """Its address, a key for each user, its first process, and what the service before which it stands has stored."""
 
     url: str
-    keys: tuple[str, ...]
+    keys: tuple[str, ...] = field(repr=False)
     pid: int
     store: Store
 

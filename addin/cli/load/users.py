@@ -104,7 +104,7 @@ class Times:
 class User:
     """Somebody with a key of their own, and the calls of their book as JSON; no key for the backend's own."""
 
-    key: str | None
+    key: str | None = field(repr=False)
     calls: Sequence[bytes]
 
     @property

@@ -24,6 +24,12 @@ def test_it_tells_findings_settings_environment_and_packages():
     assert "reserve" not in text
 
 
+def test_a_password_with_signs_that_an_address_should_not_hold_is_left_out_whole():
+    environ = {"HTTPS_PROXY": "http://me:hun@t/er2@proxy.example:3128"}
+    text = report([], Settings(), environ, NOW)
+    assert "- HTTPS_PROXY · http://…@proxy.example:3128\n" in text
+
+
 def test_it_holds_no_key_no_password_and_no_folder_of_the_user(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))

@@ -15,6 +15,11 @@ def config(tmp_path):
     return tmp_path / "config.toml"
 
 
+def test_they_show_themselves_without_the_password_of_redis():
+    settings = Settings(url="https://data.example", redis_url="redis://:hunter2@cache.example/0")
+    assert repr(settings) == "Settings(url='https://data.example', redis_url=…)"
+
+
 def test_without_environment_and_file_the_defaults_hold(config):
     assert load_settings({}, config) == Settings()
 

@@ -17,6 +17,12 @@ from tests.attack.parts.redis_groups import sentinels
 from tests.attack.parts.redis_process import RedisProcess
 
 
+def test_an_address_shows_itself_without_its_passwords():
+    shown = repr(Address.parsed("rediss+sentinel://me:hunter2@a/firm?sentinel_password=hunter3"))
+    assert "username='me'" in shown
+    assert "hunter" not in shown
+
+
 def test_an_address_of_sentinels_or_of_a_cluster_says_who_is_asked_and_how():
     address = Address.parsed("rediss+sentinel://me:p%40ss@a:1,b/firm/3?sentinel_password=s")
     assert address == Address(
