@@ -132,7 +132,7 @@ async def test_what_a_call_spent_whose_caller_left_before_the_answer_is_told_wit
             leaving.cancel()
     service.latency_s = 0.0
     told = 0
-    async with client_at(address, token) as client:
+    async with asyncio.timeout(30), client_at(address, token) as client:
         while told < service.request_count:  # the calls that were left go on meanwhile
             told += (await result_of(client, "get_signal", slug="us-cpi"))["requests"]
     assert told == service.request_count >= 2
