@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from dataservice.key_text import without_keys
+from dataservice.key_text import KEY, without_keys
 from udfs.records import HOW_SEVERAL, SEE_SIGNALS
 
 WORDS_OF_OTHERS = "words_of_others"
@@ -19,19 +19,23 @@ _UNSEEN = re.compile(
     "\ue000-\uf8ff\U000f0000-\U0010ffff"  # private ones, which every program shows otherwise
     "]"
 )
+_KEY_AS_WORD = re.compile(rf"(?<![^\s'\"(\[,;]){KEY.pattern}(?![^\s'\")\],;:])")
+"""A key that stands alone or in a sentence: in an address or the name of a file it may be the digest of a picture."""
+
 _HALF = re.compile("[\ud800-\udfff]")
 
 
 def seen(value: Any) -> Any:
     """The same value with only such characters in its texts and names as a reader sees; half a character is `\\ufffd`.
 
-    No API key is left in them: what was given in the wrong place is repeated to a model, and to who keeps its talks.
+    No API key is left as a word in them: what was given in the wrong place is repeated to a model, and to who keeps its
+    talks. Addresses and names of files, which may hold as many digits, stay as they are.
 
     >>> seen({"head\\u200bline": ["Oil\\u202e up", 3]})
     {'headline': ['Oil up', 3]}
     """
     if isinstance(value, str):
-        value = without_keys(value)
+        value = _KEY_AS_WORD.sub(lambda found: without_keys(found[0]), value)
         if value.isascii() and value.isprintable():
             return value
         return _HALF.sub("\ufffd", _UNSEEN.sub("", value))

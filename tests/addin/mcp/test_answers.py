@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from mcp import MCPError
 
+from addin.mcp.texts import seen
 from tests.addin.mcp.agents import client_of, refusal_of, result_of
 from tests.attack.agents.world import told_in
 
@@ -117,6 +118,12 @@ async def test_a_key_in_the_place_of_an_argument_is_neither_repeated_nor_sent(to
     async with client_of(real_service, tmp_path) as client:
         said = repr(await client.call_tool(tool, {argument: key}))
     assert [text for text in (said, *real_service.running.requests) if key[3:] in text] == []
+
+
+@pytest.mark.parametrize("name", ["https://example.org/i/img_{}.jpg", "chart_{}.png", "https://example.org/?h=a_{}"])
+def test_addresses_and_names_of_files_of_others_stay_as_they_are(name):
+    text = name.format("0123456789" * 4)
+    assert seen({"image_url": text}) == {"image_url": text}
 
 
 @pytest.mark.parametrize("call", ["call_tool", "get_prompt", "read_resource"])
